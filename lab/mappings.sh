@@ -11,8 +11,8 @@ from=/dev/ram0 below=/dev/ram1 over=/dev/mapper/over
 noise 1 $bytes > /run/noise
 dd if=/run/noise of=$from bs=1M oflag=direct status=none
 
-copy() { try $haul copy --yes --restart --progress none --engine "$engine" --block-size 64K --depth 4 "$@"; }
-verify() { try $haul verify --progress none --engine "$engine" --block-size 64K --depth 4 "$@"; }
+copy() { try $haul copy -v --yes --restart --progress none --engine "$engine" --block-size 64K --depth 4 "$@"; }
+verify() { try $haul verify -v --progress none --engine "$engine" --block-size 64K --depth 4 "$@"; }
 # A mapping of that table, over a disk without a byte of an earlier copy.
 mapped() { # table
     dmsetup remove over 2> /dev/null
@@ -100,7 +100,7 @@ $((gate + behind)) $((sectors - gate - behind)) linear $1 $((gate + behind))"
 during() { # event source dest
     local event=$1 copying mapping
     mapping=/sys/block/dm-$(dmsetup info -c --noheadings -o minor over)
-    $haul copy --yes --restart --progress none --engine "$engine" --block-size 64K --depth 4 "$2" "$3" 2> /run/words &
+    $haul copy -v --yes --restart --progress none --engine "$engine" --block-size 64K --depth 4 "$2" "$3" 2> /run/words &
     copying=$!
     # Nearly all of the blocks before the gate: more than haul's first looks at the disk.
     until (($(requests_done "$mapping") > 60)) || ! kill -0 $copying; do sleep 0.02; done

@@ -13,7 +13,7 @@ first=/dev/lab/nvme0 second=/dev/lab/nvme1 four=/dev/lab/four scsi=/dev/lab/scsi
 link_nvme
 
 copy() { # argument...
-    try "$haul" copy --yes --restart --progress none --engine "$engine" "$@"
+    try "$haul" copy -v --yes --restart --progress none --engine "$engine" "$@"
 }
 # Nothing of an earlier copy is left.
 wipe() { # disk...
@@ -59,7 +59,7 @@ wipe $second
 copy - $second-ng < $room/noise
 judge "pipe to ng" right $room/noise $second "($door"
 
-try bash -c "$haul copy --count $bytes --engine $engine --progress none $first-ng - | cmp - $room/noise"
+try bash -c "$haul copy -v --count $bytes --engine $engine --progress none $first-ng - | cmp - $room/noise"
 judge "ng to pipe" ended 0 "($door"
 
 wipe $second

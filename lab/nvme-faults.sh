@@ -9,7 +9,7 @@ bad=/dev/lab/nvme-bad
 link_nvme
 
 copy() { # argument...
-    try "$haul" copy --yes --restart --progress none --engine "$engine" "$@"
+    try "$haul" copy -v --yes --restart --progress none --engine "$engine" "$@"
 }
 
 # Blocks that cannot be read or written: 8192 and 16384 of nvme-bad.
@@ -55,7 +55,7 @@ judge "a controller is no disk" ended 2 "that holds no data"
 chmod 666 "$ng" "$(readlink -f /dev/lab/nvme0)"
 chmod 777 $room
 try setpriv --reuid 65534 --regid 65534 --clear-groups \
-    "$haul" copy --yes --restart --progress none --engine "$engine" "$ng" $room/copy.nobody
+    "$haul" copy -v --yes --restart --progress none --engine "$engine" "$ng" $room/copy.nobody
 judge "who may not give commands is told so" ended 1 "ermission denied"
 
 # Pulled out in mid-copy.
@@ -65,7 +65,7 @@ removed() { # name
     echo 1 > "/sys/class/nvme/$controller/device/remove"
 }
 under_way() { # argument... : a slow copy, as soon as it moves
-    "$haul" copy --yes --restart --progress plain --limit 1M --engine "$engine" "$@" > $room/words 2>&1 &
+    "$haul" copy -v --yes --restart --progress plain --limit 1M --engine "$engine" "$@" > $room/words 2>&1 &
     running=$!
     until grep -q ' of 1[26].0 MiB' $room/words || ! kill -0 $running 2> /dev/null; do sleep 0.1; done
 }

@@ -7,7 +7,7 @@ from=/dev/lab/debug0 to=/dev/lab/debug1
 
 copy() { # argument...
     rm -f /run/map
-    try $haul copy --yes --restart --progress none --engine "$engine" --block-size 64K --on-error skip --mapfile /run/map "$@"
+    try $haul copy -v --yes --restart --progress none --engine "$engine" --block-size 64K --on-error skip --mapfile /run/map "$@"
 }
 holes() { # file first-sector sectors: zeros there
     dd if=/dev/zero of="$1" bs=512 seek="$2" count="$3" conv=notrunc status=none
@@ -62,7 +62,7 @@ for engine in ring threads; do
     judge "dm-error by $engine, all else" same /run/copy /run/bad
     judge "dm-error by $engine, the list" lists "0x00246800 0x00001000
 0x00FFEE00 0x00001200"
-    try $haul verify --progress none --engine "$engine" --on-error skip /dev/mapper/bad /run/stale
+    try $haul verify -v --progress none --engine "$engine" --on-error skip /dev/mapper/bad /run/stale
     judge "dm-error by $engine, verified" ended 1 "equal in everything that could be read" "17 sectors could not be read"
     dmsetup remove bad
     echo 2 > "$scsi_debug/opts"

@@ -95,7 +95,7 @@ done
 
 # Blocks so small that many are under way, and of no power of two.
 copy() {
-    "${command[@]}" copy --yes --restart --progress none --block-size 96K --depth 6 "${choice[@]}" --count $odd "$@"
+    "${command[@]}" copy -v --yes --restart --progress none --block-size 96K --depth 6 "${choice[@]}" --count $odd "$@"
 }
 copied() { # source-kind dest-kind
     case $1,$2 in

@@ -29,7 +29,7 @@ case $3 in
     *) mount /dev/lab/papers /run/papers ;;
 esac
 # Through the page cache, so that a loss of power takes what was not flushed.
-copy=("$haul" copy --yes --progress none --direct never --engine "$engine" --journal /run/papers/journal)
+copy=("$haul" copy -v --yes --progress none --direct never --engine "$engine" --journal /run/papers/journal)
 journal=/run/papers/journal lines=()
 case $3 in
     begin)

@@ -14,7 +14,7 @@ if [ "$engine" = threads ] && [ -e /proc/sys/kernel/io_uring_disabled ]; then
     echo 2 > /proc/sys/kernel/io_uring_disabled
     choice=()
 fi
-copy() { try "$haul" copy --yes --restart "${choice[@]}" "$@"; }
+copy() { try "$haul" copy -v --yes --restart "${choice[@]}" "$@"; }
 
 as() { # name words-of-the-report bytes: of the last copy, from $from to $to
     judge "$1" right "$2" "$3"
@@ -70,10 +70,10 @@ from=/run/file to=/dev/lab/debug1
 spoilt $to && copy $from $to-sg && as "file to sg" "$by_sg" $odd
 noise 99 $all | tail -c +$((odd + 1)) > /run/rest
 judge "file to sg leaves what lies behind" cmp -i $odd:0 $to /run/rest
-spoilt $to && status=0 said=$("$haul" copy --yes --restart "${choice[@]}" - $to-sg < <(cat $from) 2>&1) || status=$?
+spoilt $to && status=0 said=$("$haul" copy -v --yes --restart "${choice[@]}" - $to-sg < <(cat $from) 2>&1) || status=$?
 as "pipe to sg" "$by_sg" $odd
 to=/run/back && rm -f $to && copy --count $odd /dev/lab/debug1-sg $to && as "sg to file" "$by_sg" $odd
-"$haul" copy --count $odd "${choice[@]}" /dev/lab/debug1-sg - 2> /run/words | cat > /run/piped
+"$haul" copy -v --count $odd "${choice[@]}" /dev/lab/debug1-sg - 2> /run/words | cat > /run/piped
 status=${PIPESTATUS[0]} said=$(< /run/words) to=/run/piped
 as "sg to pipe" "$by_sg" $odd
 spoilt /dev/lab/debug1 && copy --seek 777 $from /dev/lab/debug1-sg

@@ -6,7 +6,7 @@
 from=/dev/lab/debug0 to=/dev/lab/debug1
 mib=8 # of each disk
 disks() { debug_disks dev_size_mb=$mib "$@"; }
-copy() { try $haul copy --yes --restart --engine "$engine" --block-size 64K "$@"; }
+copy() { try $haul copy -v --yes --restart --engine "$engine" --block-size 64K "$@"; }
 right() { ended 0 "$@" && same $from $to; }
 right_or_told() {
     case $status in
@@ -99,7 +99,7 @@ during() { # event source dest option...: it happens in the middle of the copy
     local event=$1 before
     shift
     before=$(done_by $to)
-    $haul copy --yes --restart --engine "$engine" --block-size 64K --depth 4 "${@:3}" "$1" "$2" 2> /run/words &
+    $haul copy -v --yes --restart --engine "$engine" --block-size 64K --depth 4 "${@:3}" "$1" "$2" 2> /run/words &
     copying=$!
     # Once commands that write are done, and none of the first ones that only ask. Time leaps here: no pause will do,
     # and nothing of the host's files.

@@ -3,7 +3,7 @@
 # argument is haul's binary.
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"
-copy() { try "$haul" copy --yes --restart --progress none "$@"; }
+copy() { try "$haul" copy -v --yes --restart --progress none "$@"; }
 size=$((16 << 20))
 
 lio_disks
@@ -12,11 +12,11 @@ fill $from 1 16M
 by_itself() { # bytes: as many, and all of them right
     ended 0 "offload: source by SCSI commands" "$1 copied by the device itself" && same $from $to
 }
-try "$haul" copy --dry-run --offload $from-sg $to-sg
+try "$haul" copy -v --dry-run --offload $from-sg $to-sg
 judge "the plan says that the disk copies by itself" ended 0 "offload" "the device copies the data"
 copy --offload $from-sg $to-sg
 judge "a disk copies by itself from another" by_itself $size
-try "$haul" verify $from-sg $to-sg
+try "$haul" verify -v $from-sg $to-sg
 judge "and what it copied is verified" ended 0
 wipe $to
 copy --offload --skip 1M --seek 1M --count 3M $from-sg $to-sg

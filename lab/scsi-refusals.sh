@@ -3,7 +3,7 @@
 # before the first write: the argument is haul's binary.
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"
-copy() { try "$haul" copy --yes --restart "$@"; }
+copy() { try "$haul" copy -v --yes --restart "$@"; }
 noise 1 1M > /run/file
 
 # A device of scsi_debug that is no disk has an sg node only.

@@ -9,7 +9,7 @@ during() { # event source dest option...
     local event=$1 copying before
     shift
     before=$(done_by $to)
-    "$haul" copy --yes --restart --block-size 64K --depth 4 --progress none "${@:3}" "$1" "$2" 2> /run/words &
+    "$haul" copy -v --yes --restart --block-size 64K --depth 4 --progress none "${@:3}" "$1" "$2" 2> /run/words &
     copying=$!
     # Once commands that write are done, and none of the first ones that only ask.
     until (($(done_by $to) > before + 40)) || ! kill -0 $copying; do sleep 0.02; done

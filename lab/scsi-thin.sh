@@ -3,7 +3,7 @@
 # ready. Arguments are haul's binary and an engine.
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"
-copy() { try "$haul" copy --yes --restart --progress none --engine "$engine" "$@"; }
+copy() { try "$haul" copy -v --yes --restart --progress none --engine "$engine" "$@"; }
 size=$((16 << 20))
 
 debug_disks lbpu=1 lbpws=1 lbprz=1
@@ -30,7 +30,7 @@ noise 6 9K | dd of="$partition" bs=512 seek=1000 conv=fsync status=none
 blockdev --flushbufs "$partition"
 copy --passthrough=source "$partition" /run/part
 judge "holes of a partition are in their place" cmp "$partition" /run/part
-try "$haul" verify --passthrough=source "$partition" /run/part
+try "$haul" verify -v --passthrough=source "$partition" /run/part
 judge "and are verified" ended 0
 debug_disks lbpu=1 lbpws=1 lbprz=0
 fill $thin 2 64K
