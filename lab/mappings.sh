@@ -35,13 +35,13 @@ judge "verify finds that nothing was written" ended 1 "different" "first byte 0"
 blockdev --flushbufs $over
 judge "cmp finds it too" differs $from $over
 copy --verify $from $over
-judge "copy --verify finds it by itself" ended 1 "8.00 MiB on the destination are wrong" "differ on the destination: 0+8388608"
+judge "copy --verify finds it by itself" ended 1 "8.39 MB on the destination are wrong" "differ on the destination: 0+8388608"
 # A dest that had all of it but for one byte: what --delta wrote there is not.
 noise 1 $bytes | dd of=$below bs=1M iflag=fullblock oflag=direct status=none
 printf '\1' | dd of=$below bs=1 seek=5000000 conv=notrunc,fsync status=none
 blockdev --flushbufs $below $over
 copy --delta --verify --manifest-block 64K $from $over
-judge "copy --delta --verify finds the one piece of it" ended 1 "64.0 KiB on the destination are wrong" "differ on the destination: 4980736+65536"
+judge "copy --delta --verify finds the one piece of it" ended 1 "65.5 kB on the destination are wrong" "differ on the destination: 4980736+65536"
 mapped "0 $sectors flakey $below 0 0 1 5 corrupt_bio_byte 32 w 255 0"
 copy $from $over
 judge "a copy to a disk that changes what is written ends well" ended 0 "copied 8"

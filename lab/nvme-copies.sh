@@ -72,7 +72,7 @@ copy --count $bytes --verify $first-ng $second-ng
 judge "ng to ng, read back" right $first $second "durable, verified" "($door"
 printf '\1' | dd of=$second bs=1 seek=5000000 conv=notrunc,fsync status=none
 copy --count $bytes --delta --verify $first-ng $second-ng
-judge "ng to ng, only what differs" right $first $second "wrote 64.0 KiB of it; the rest was already identical, verified"
+judge "ng to ng, only what differs" right $first $second "wrote 65.5 kB of it; the rest was already identical, verified"
 
 wipe $four
 copy --count $bytes $first-ng $four-ng

@@ -67,7 +67,7 @@ case $3 in
         try "$haul" list --all
         judge "the list says that a partition is not as it was" ended 0 "DATA MODIFIED" "haul tune --restore ${both}p2"
         try "$haul" tune --restore "${both}p2"
-        judge "what measuring left is put back in another machine" ended 0 "was interrupted; of the 16.0 MiB"
+        judge "what measuring left is put back in another machine" ended 0 "was interrupted; of the 16.8 MB"
         try "$haul" tune --restore "${both}p2"
         judge "and nothing is left to be put back" ended 0 "nothing to restore"
         umount /run/papers

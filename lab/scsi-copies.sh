@@ -50,7 +50,7 @@ from=/dev/lab/debug0 to=/dev/lab/debug1 && spoilt $to && copy --verify $sg $to-s
 judge "sg to sg, read back" right "durable, verified" $all
 printf '\1' | dd of=$to bs=1 seek=5000000 conv=notrunc,fsync status=none
 copy --delta --verify $sg $to-sg
-judge "sg to sg, only what differs" right "wrote 64.0 KiB of it; the rest was already identical, verified" $all
+judge "sg to sg, only what differs" right "wrote 65.5 kB of it; the rest was already identical, verified" $all
 
 # Without a copy in the driver, where it may do without.
 if [ "$engine" = ring ]; then
