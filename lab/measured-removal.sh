@@ -48,7 +48,7 @@ judge "what was found before it was removed is told" tells "^direct   512 bytes"
 comes_back
 interrupted true profile --json $gone-sg
 judge "removed in mid-profile, by sg" ended 1 "source $gone-sg has disappeared: cannot read it at byte" "dmesg"
-judge "and programs are told" tells '"ended": "failed"' '"failure": "source .* is gone'
+judge "and programs are told" tells '"ended": "failed"' '"failure": "source .* has disappeared'
 for run in "sd|$gone|tune" "sg|$gone-sg|profile --sustained 1T"; do
     IFS='|' read -r by node verb <<< "$run"
     by="${verb%% *} --write, by $by"

@@ -16,7 +16,7 @@ holes() { # file first-sector sectors: zeros there
 listed() { awk '$3 == "-" { print $1, $2 }' /run/map; }
 lists() { [ "$(listed)" = "$1" ] || { listed; return 1; }; }
 unread() { # sectors: of the last copy
-    ended 1 "$1 sectors could not be read" "the dest has zeros in their place"
+    ended 1 "$1 sectors could not be read" "the destination has zeros in their place"
 }
 
 # Blocks 0x1234 to 0x123d cannot be read. They are written while they can.

@@ -15,7 +15,7 @@ choice=(--engine "$engine")
 wanted=("engine $engine")
 if [ $# -gt 4 ]; then
     choice=()
-    wanted+=("io_uring is forbidden here")
+    wanted+=("io_uring is forbidden")
     # By the kernel, where it can (since 6.6); else by a filter in which haul runs.
     if [ -e /proc/sys/kernel/io_uring_disabled ]; then
         echo 2 > /proc/sys/kernel/io_uring_disabled

@@ -38,7 +38,7 @@ to=/dev/lab/debug1
 from=/dev/lab/debug0 && spoilt $to && copy $sg $to-sg && as "sg to sg" "$by_sg" $all
 from=/dev/lab/debug0 && spoilt $to && copy $sg $to && as "sg to sd" "source: SCSI commands" $all
 from=/dev/lab/debug0 && spoilt $to && copy $from $to-sg && as "sd to sg" "destination: SCSI commands" $all
-from=/dev/lab/debug0 && spoilt $to && copy --passthrough $from $to && as "sd to sd, passed through" "by its own commands" $all
+from=/dev/lab/debug0 && spoilt $to && copy --passthrough $from $to && as "sd to sd, passed through" "block device, passthrough" $all
 from=/dev/lab/debug0 && spoilt $to && copy --passthrough=dest $from $to
 judge "sd to sd, the dest passed through" right "destination: SCSI commands" $all
 judge "sd to sd, the source not passed through" silent_about "source: SCSI commands"

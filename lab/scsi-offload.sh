@@ -10,7 +10,7 @@ lio_disks
 from=/dev/lab/lio0 to=/dev/lab/lio1
 fill $from 1 16M
 by_itself() { # bytes: as many, and all of them right
-    ended 0 "offload: source by SCSI commands" "$1 copied by the device itself" && same $from $to
+    ended 0 "offload: source: SCSI commands" "$1 copied by the device itself" && same $from $to
 }
 try "$haul" copy -v --dry-run --offload $from-sg $to-sg
 judge "the plan says that the disk copies by itself" ended 0 "offload" "the device copies the data"

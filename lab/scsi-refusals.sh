@@ -49,5 +49,5 @@ copy "$cd" /run/out
 judge "an empty drive" ended 1 "source $cd" "Insert a medium"
 
 # The list names the node of each disk.
-try "$haul" list
+try "$haul" list --all
 judge "the list names the nodes" ended 0 "$(readlink -f /dev/lab/debug0-sg)" "$(readlink -f /dev/lab/nvme0-ng)" /dev/bsg/

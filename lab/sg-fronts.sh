@@ -288,7 +288,7 @@ refused "dd onto a node" 3 dd if=$a of=$b-sg bs=1M count=1 -- "write to destinat
 try bash -c "$haul dd if=$a bs=1M count=1 > $b-sg"
 judge "dd onto a node that standard output is" ended 3 "(standard output)" "Use 'haul sg_dd'"
 refused "a second dest that is a node" 31 sg_dd if=$a-sg of=. of2=$b-sg bs=512 count=9 -- "write to destination $b-sg"
-refused "other blocks than bs= says" 99 sg_dd if=$a-sg of=$b-sg bs=1024 count=20 -- "has logical blocks of 512 bytes" "give bs=512"
+refused "other blocks than bs= says" 99 sg_dd if=$a-sg of=$b-sg bs=1024 count=20 -- "has logical blocks of 512 bytes" "use bs=512"
 try in_memory sg_dd if=$a-sg of=$b-sg bs=1024 count=20
 judge "which is a known defect of sg_dd" wrong $((20 * 1024))
 wiped
@@ -296,10 +296,10 @@ refused "more blocks than there are" 22 sg_dd if=$a-sg of=$b-sg bs=512 count=400
 refused "a place that is not there" 22 sg_dd if=$a-sg of=$b-sg bs=512 seek=40000 count=1 -- "$b-sg has $blocks blocks"
 refused "one disk in two ways" 31 sg_dd if=$b of=$b-sg bs=512 count=10 seek=10 -- "is the disk of IFILE"
 refused "append" 31 sg_dd if=/scratch/file of=$b-sg bs=512 oflag=append -- "cannot honour append"
-refused "dsync" 31 sg_dd if=/scratch/file of=$b-sg bs=512 oflag=dsync -- "write fua, or sync=1"
-refused "limits of short commands" 31 sg_dd if=$a-sg of=$b-sg bs=512 cdbsz=10 cdl=1 -- "cdl= takes commands of 16 bytes"
+refused "dsync" 31 sg_dd if=/scratch/file of=$b-sg bs=512 oflag=dsync -- "use fua, or sync=1"
+refused "limits of short commands" 31 sg_dd if=$a-sg of=$b-sg bs=512 cdbsz=10 cdl=1 -- "cdl= needs commands of 16 bytes"
 refused "mmap with excl" 31 sgp_dd if=$a-sg of=$b-sg bs=512 iflag=mmap,excl -- "excl forbids"
-judge "othing was written" cmp -n ${mega}M $b /dev/zero
+judge "nothing was written" cmp -n ${mega}M $b /dev/zero
 front sg_dd if=$a-sg of=$b-sg bs=512 count=99 grpnum=3,40 iflag=fua_nv oflag=fua_nv
 judge "a group and the lesser force" right $((99 * 512)) "99+0 records out"
 exec 9< "$(readlink -f $a-sg)"
@@ -311,9 +311,9 @@ chmod 600 "$(readlink -f $a-sg)"
 try setpriv --reuid 65534 --clear-groups "$haul" sg_dd if=$a-sg of=/dev/null bs=512 count=1
 judge "no permission" ended 15 "cannot open source $a-sg" "Permission denied" "as root"
 debug_disks dev_size_mb=$mega wp=1
-refused "a write-protected medium" 7 sg_dd if=/scratch/file of=$b-sg bs=512 count=9 -- "may not be written" "write protection"
+refused "a write-protected medium" 7 sg_dd if=/scratch/file of=$b-sg bs=512 count=9 -- "is not writable" "write protection"
 debug_disks virtual_gb=4000
-refused "commands too short for the place" 1 sg_dd if=$a-sg of=. bs=512 count=10 skip=5000000000 cdbsz=10 -- "cdbsz=10 cannot name"
+refused "commands too short for the place" 1 sg_dd if=$a-sg of=. bs=512 count=10 skip=5000000000 cdbsz=10 -- "cdbsz=10 cannot address"
 try in_memory sg_dd if=$a-sg of=. bs=512 count=10 skip=5000000000 cdbsz=10
 judge "which is another known defect of sg_dd" ended 0
 refused "commands of 6 bytes for the place" 1 sg_dd if=$a-sg of=. bs=512 count=10 skip=3000000 cdbsz=6 -- "LBA 3000009"
@@ -326,7 +326,7 @@ other() { # parameter...
     node=/dev/${node##*/}
 }
 other ptype=1
-refused "dd of a tape drive's node" 3 dd if="$node" of=/scratch/out count=1 -- "no bytes" "haul list"
+refused "dd of a tape drive's node" 3 dd if="$node" of=/scratch/out count=1 -- "accepts only SCSI commands" "haul list"
 refused "a tape drive" 15 sg_dd if="$node" of=. bs=512 count=1 -- "a tape drive" "haul list"
 other ptype=13
 refused "an enclosure" 15 sg_dd if=/scratch/file of="$node" bs=512 count=1 -- "an enclosure"
