@@ -72,7 +72,7 @@ unload() { # module...
 }
 remove_files() {
     local file
-    for file in /run/* /dev/lab/* /dev/shm/* /scratch /root/.local/state/haul; do
+    for file in /run/* /dev/lab/* /dev/shm/* /scratch "${XDG_STATE_HOME:-${HOME%/}/.local/state}/haul"; do
         case $there_before in *" $file "*) continue ;; esac
         case $file in /run/noise.new.*) ;; /run/noise.*) continue ;; esac
         rm -rf "$file" || left "file $file"

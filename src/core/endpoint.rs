@@ -37,6 +37,8 @@ pub struct Closing {
     pub detail: Option<String>,
     /// What the user should know of how it went on this side.
     pub notes: Vec<String>,
+    /// What was not available for speed on this side, and what was used instead.
+    pub fallbacks: Vec<String>,
     /// What was wrong with the bytes that came, for a dest that judges them.
     pub damage: Option<Damage>,
     /// How each of several dests ended that look like one.

@@ -15,6 +15,8 @@ pub enum EndpointKind {
     Socket,
     /// A terminal: the same.
     Terminal,
+    /// A character device as standard input or output: the same.
+    Character,
     /// A regular file that is read or written as a stream: standard input or output redirected to it, which go on where
     /// they stand, or a file that is made as it is read, as below /proc.
     FileStream,
@@ -33,8 +35,8 @@ pub enum EndpointKind {
 impl EndpointKind {
     /// Bytes come and go in order, and cannot be read or written again.
     pub fn is_stream(self) -> bool {
-        use EndpointKind::{FileStream, Pipe, Socket, Terminal};
-        matches!(self, Pipe | Socket | Terminal | FileStream)
+        use EndpointKind::{Character, FileStream, Pipe, Socket, Terminal};
+        matches!(self, Pipe | Socket | Terminal | Character | FileStream)
     }
 
     /// The words for messages.
@@ -45,6 +47,7 @@ impl EndpointKind {
             EndpointKind::Pipe => "pipe",
             EndpointKind::Socket => "socket",
             EndpointKind::Terminal => "terminal",
+            EndpointKind::Character => "character device",
             EndpointKind::FileStream => "file, as a stream",
             EndpointKind::Endless => "endless device",
             EndpointKind::Null => "null device",

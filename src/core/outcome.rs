@@ -258,8 +258,10 @@ pub struct Outcome {
     pub digests: Vec<Digest>,
     /// What the journal had to do with it; `None` where none was to be kept.
     pub kept: Option<Kept>,
-    /// Ways that could not be gone and what was done instead, and what else the user should know.
+    /// What the user should know.
     pub notes: Vec<String>,
+    /// What was not available for speed, and what was used instead: the data is the same.
+    pub fallbacks: Vec<String>,
 }
 
 /// Where what was claimed is safe.

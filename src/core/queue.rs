@@ -44,6 +44,9 @@ pub trait Queue {
     /// Moves finished requests to `done`. Never blocks.
     fn reap(&mut self, done: &mut Vec<Completion>) -> io::Result<()>;
 
+    /// Gives back what it keeps to itself and the kernel has not got, of the requests that `goes_on` is false for.
+    fn withdraw(&mut self, _goes_on: &dyn Fn(&Request) -> bool, _back: &mut Vec<Request>) {}
+
     /// What to wait for.
     fn ready(&self) -> Ready;
 

@@ -21,6 +21,12 @@ pub(super) struct Claim {
 }
 
 impl Claim {
+    /// There is nothing to claim.
+    #[cfg(test)]
+    pub(super) fn of_nothing() -> Self {
+        Claim { device: None, _held: None }
+    }
+
     /// Takes the device that `node` goes past, and makes sure that it still is, and lies, where it was probed.
     pub(super) fn take(opening: &Opening<'_>, node: &Passthrough) -> Result<Self> {
         if node.block.is_none() {

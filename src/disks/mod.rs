@@ -109,7 +109,11 @@ fn open(opening: Opening<'_>) -> Result<Arc<dyn Endpoint>> {
     match opening.plan.kind {
         EndpointKind::File => file::open(opening),
         EndpointKind::Block => block::open(opening),
-        EndpointKind::Pipe | EndpointKind::Socket | EndpointKind::Terminal | EndpointKind::FileStream => {
+        EndpointKind::Pipe
+        | EndpointKind::Socket
+        | EndpointKind::Terminal
+        | EndpointKind::Character
+        | EndpointKind::FileStream => {
             pipe::open(opening)
         }
         EndpointKind::Endless | EndpointKind::Null => null::open(opening),

@@ -140,6 +140,14 @@ impl QueueSet {
         Ok(())
     }
 
+    /// Gives back what the kernel has not got, of the requests that `goes_on` is false for.
+    pub(super) fn withdraw(&mut self, goes_on: &dyn Fn(&Request) -> bool) -> Vec<Request> {
+        let mut back = Vec::new();
+        self.queues.iter_mut().for_each(|queue| queue.withdraw(goes_on, &mut back));
+        back.iter().for_each(|request| self.in_flight[request.side.index()] -= 1);
+        back
+    }
+
     /// Moves what is finished to `done`. Never blocks.
     #[inline(always)]
     pub(super) fn reap(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {

@@ -84,6 +84,7 @@ pub(super) struct Run<'a> {
     pub(super) engine: EngineKind,
     detail: Vec<String>,
     pub(super) notes: Vec<String>,
+    fallbacks: Vec<String>,
     pub(super) ended: Ended,
     pub(super) totals: Totals,
     pub(super) claimed: Extent,
@@ -107,6 +108,7 @@ impl<'a> Run<'a> {
             engine: plan.engine,
             detail: Vec::new(),
             notes: Vec::new(),
+            fallbacks: Vec::new(),
             ended: Ended::Complete,
             totals: Totals::default(),
             claimed: Extent::new(0, 0),
@@ -121,9 +123,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn note(&mut self, note: String) {
+    fn fall_back(&mut self, note: String) {
         self.watch.observer.hear(&Event::FellBack(&note));
-        self.notes.push(note);
+        self.fallbacks.push(note);
     }
 
     /// Lets the file system or the device do it, where the plan requests that. False: the bytes have to be moved.
@@ -140,7 +142,9 @@ impl<'a> Run<'a> {
         let Copied { bytes, failed } = by_device(self.plan, dest, self.watch);
         let refused = failed.as_ref().filter(|_| bytes == 0).and_then(refusal_note);
         if let (Some(note), Some(instead)) = (refused, self.plan.engine_instead) {
-            self.note(note);
+            self.watch.observer.hear(&Event::FellBack(&note));
+            // It was asked for.
+            self.notes.push(note);
             self.engine = instead;
             return Ok(false);
         }
@@ -211,7 +215,7 @@ impl<'a> Run<'a> {
         if sys::huge_page_bytes() > 0 {
             self.detail.push("huge pages".to_owned());
         }
-        queues.set.notes.iter().for_each(|note| self.note(note.clone()));
+        queues.set.notes.iter().for_each(|note| self.fall_back(note.clone()));
         let rotational = [plan.source.moves_head, plan.dest.moves_head];
         let mut governor = Governor::new(Start { tuning: plan.tuning, len: plan.len, rotational });
         let mut pump = Pump::new(plan, ends, schedule, self.watch, queues, pool);
@@ -282,7 +286,7 @@ impl<'a> Run<'a> {
         let (slots, arena) = (pool.blocks_max(), pool.arena());
         let opened = match Queues::open(self.plan, self.engine, self.ends, slots, arena) {
             Err(source) if self.engine == EngineKind::Ring => {
-                self.note(format!("cannot set up io_uring ({source}): helper threads are used"));
+                self.fall_back(format!("cannot set up io_uring ({source}): helper threads are used"));
                 self.engine = EngineKind::Threads;
                 Queues::open(self.plan, self.engine, self.ends, slots, arena)
             }
@@ -304,12 +308,13 @@ impl<'a> Run<'a> {
             report.cached_before_bytes = cached_before[side.index()];
             report.cached_after_bytes = cached_bytes(&self.ends[side.index()]);
         }
-        let (mut detail, mut notes) = (self.detail, self.notes);
+        let (mut detail, mut notes, mut fallbacks) = (self.detail, self.notes, self.fallbacks);
         let (mut damage, mut dests) = (None, Vec::new());
         for (side, end) in Side::BOTH.into_iter().zip(self.ends) {
             let closing = end.closing();
             detail.extend(closing.detail.map(|detail| format!("{}: {detail}", side.name())));
             notes.extend(closing.notes);
+            fallbacks.extend(closing.fallbacks);
             damage = damage.or(closing.damage);
             dests.extend(closing.dests);
         }
@@ -341,6 +346,7 @@ impl<'a> Run<'a> {
             digests: self.digests,
             kept: self.checkpoints.map(Checkpoints::into_kept),
             notes,
+            fallbacks,
         }
     }
 }

@@ -269,5 +269,11 @@ pub fn canonical(path: &Path) -> io::Result<PathBuf> {
         full => full?,
     };
     let fits = full.as_os_str().len() + NAME_BYTES <= PATH_BYTES_MAX;
-    Ok(if fits { full } else { path.to_owned() })
+    Ok(if fits { full } else { without_dot(path) })
+}
+
+/// `./name` as `name`: one file has one name in a journal, however it was given.
+pub fn without_dot(path: &Path) -> PathBuf {
+    let rest = path.strip_prefix(".").ok().filter(|rest| !rest.as_os_str().is_empty());
+    rest.unwrap_or(path).to_owned()
 }

@@ -2,6 +2,10 @@
 use crate::core::terminal_columns;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
+/// A space at which no line ends. It comes out as a plain one, and is no letter of any language: paths may hold U+00A0,
+/// which has to come out as it is.
+pub(crate) const TIE: char = '\u{fdd0}';
+
 /// Columns that the text takes on a terminal, escape sequences not counted.
 pub(crate) use textwrap::core::display_width as columns;
 
@@ -55,22 +59,22 @@ pub(crate) fn paragraph(text: &str) -> String {
 pub(crate) fn message(first: &str, further: &str, text: &str) -> String {
     match terminal_columns() {
         Some(_) => wrap(first, further, text, width()),
-        None => format!("{first}{text}\n").replace('\u{a0}', " "),
+        None => format!("{first}{text}\n").replace(TIE, " "),
     }
 }
 
 /// The text as lines of at most `width` columns, each ended, the first behind `first` and the others behind `further`.
 /// Newlines in it are kept; words longer than a line (paths, digests) are not broken, so that they can be copied. A
-/// space that must not break is `\u{a0}`; it comes out as a plain one.
+/// space that must not break is a [`TIE`]; it comes out as a plain one.
 pub(crate) fn wrap(first: &str, further: &str, text: &str, width: usize) -> String {
     let options = Options::new(width).initial_indent(first).subsequent_indent(further).break_words(false);
     let options = options.word_separator(WordSeparator::AsciiSpace).word_splitter(WordSplitter::NoHyphenation);
-    textwrap::wrap(text, options).iter().map(|line| line.trim_end().replace('\u{a0}', " ") + "\n").collect()
+    textwrap::wrap(text, options).iter().map(|line| line.trim_end_matches(' ').replace(TIE, " ") + "\n").collect()
 }
 
 /// The text with its spaces made unbreakable for [`wrap`].
 pub(crate) fn whole(text: &str) -> String {
-    text.replace(' ', "\u{a0}")
+    text.replace(' ', &TIE.to_string())
 }
 
 /// The cells of a table side by side, one space between them: as many as fit the width of a report and leave `room`
@@ -119,6 +123,14 @@ mod tests {
     #[test]
     fn what_belongs_together_stays_together() {
         assert_eq!(wrap("", "", &format!("aaaa {}", whole("4 min")), 8), "aaaa\n4 min\n");
+    }
+
+    #[test]
+    fn a_path_with_spaces_of_any_kind_comes_out_as_it_is() {
+        for path in ["a\u{a0}b", "a\u{a0}", "\u{a0}", "a b\u{2003}c\u{3000}"] {
+            assert_eq!(wrap("", "", &whole(path), 80), format!("{path}\n"));
+            assert_eq!(beside("a", &whole(path)), format!("a  {path}\n"));
+        }
     }
 
     #[test]

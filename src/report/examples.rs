@@ -176,6 +176,7 @@ pub(crate) fn complete() -> Outcome {
         digests: vec![],
         kept: None,
         notes: vec![],
+        fallbacks: vec![],
     }
 }
 

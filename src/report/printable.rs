@@ -1,10 +1,12 @@
 //! Text from outside, made safe to show: a path or a model may hold anything, escape sequences too.
 
+use super::columns::TIE;
+
 /// The text with every control character written as an escape, so that no file name can move the cursor or add a line.
 pub(crate) fn printable(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
-        if letter.is_control() {
+        if letter.is_control() || letter == TIE {
             safe.extend(letter.escape_default());
         } else {
             safe.push(letter);
@@ -57,7 +59,8 @@ mod tests {
 
     #[test]
     fn a_name_cannot_move_the_cursor() {
-        assert_eq!(printable("a\u{1b}[2Jb\nc é"), r"a\u{1b}[2Jb\nc é");
+        assert_eq!(printable("a\u{1b}[2Jb\nc é\u{a0}"), "a\\u{1b}[2Jb\\nc é\u{a0}");
+        assert_eq!(printable("\u{fdd0}"), r"\u{fdd0}", "it means something to what wraps lines");
     }
 
     #[test]

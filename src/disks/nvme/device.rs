@@ -323,12 +323,12 @@ impl Endpoint for NvmeNamespace {
         let node = self.facts.passthrough.as_ref().map(|through| through.node.display().to_string());
         let detail = Some(format!("NVMe commands to {} ({})", node.unwrap_or_default(), self.ring.way()));
         let name = &self.facts.address;
-        let mut notes: Vec<String> = self.ring.notes().into_iter().map(|note| format!("{name}: {note}")).collect();
-        match self.given_again.load(Relaxed) {
-            0 => {}
-            times => notes.push(format!("{name}: commands retried after a failure: {times}")),
-        }
-        Closing { detail, notes, ..Closing::default() }
+        let fallbacks = self.ring.fallback().map(|note| format!("{name}: {note}")).into_iter().collect();
+        let notes = match self.given_again.load(Relaxed) {
+            0 => Vec::new(),
+            times => vec![format!("{name}: commands retried after a failure: {times}")],
+        };
+        Closing { detail, notes, fallbacks, ..Closing::default() }
     }
 
     fn change(&self) -> Option<Change> {

@@ -73,10 +73,9 @@ impl RingState {
     }
 
     /// What was not available.
-    pub(super) fn notes(&self) -> Vec<String> {
-        let refused = self.refusal().map(|why| {
+    pub(super) fn fallback(&self) -> Option<String> {
+        self.refusal().map(|why| {
             format!("the kernel does not support NVMe commands in io_uring ({why}): helper threads used ioctl")
-        });
-        refused.into_iter().collect()
+        })
     }
 }

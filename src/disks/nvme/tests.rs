@@ -294,8 +294,8 @@ fn a_kernel_that_refuses_commands_on_a_ring_is_believed_at_once_and_told_of() {
     assert_eq!(device.decode(&read, -libc::EOPNOTSUPP, [0; 2]).unwrap(), None);
     assert!(!device.takes(&read));
     assert!(device.on_ring().is_some(), "the others in flight come back by it");
-    let notes = device.closing().notes;
-    assert!(notes[0].contains("does not support NVMe commands in io_uring"), "{notes:?}");
+    let fallbacks = device.closing().fallbacks;
+    assert!(fallbacks[0].contains("does not support NVMe commands in io_uring"), "{fallbacks:?}");
     assert!(device.closing().detail.unwrap().ends_with("(ioctl)"));
 }
 

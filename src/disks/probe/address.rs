@@ -4,7 +4,7 @@ use super::passthrough;
 use super::snapshot::Snapshot;
 use super::sysfs::Sysfs;
 use crate::core::{EndpointKind, Error, FileId, Kind, Passthrough, Result, Side};
-use crate::files::canonical;
+use crate::files::{canonical, without_dot};
 use crate::sys::was_closed;
 use rustix::fs::{FileType, Stat, major, minor};
 use std::fs;
@@ -83,6 +83,7 @@ fn standard(side: Side, sysfs: &Sysfs) -> Result<Place> {
         FileType::Directory => return Err(directory("-", side)),
         FileType::Socket => (EndpointKind::Socket, None),
         FileType::CharacterDevice if character::is_terminal(stat.st_rdev, sysfs) => (EndpointKind::Terminal, None),
+        FileType::CharacterDevice => (EndpointKind::Character, None),
         _ => (EndpointKind::Pipe, None),
     };
     let path = match kind {
@@ -180,7 +181,8 @@ fn missing(address: &str, snapshot: &Snapshot) -> Result<Place> {
     if among_devices(&directory, snapshot) {
         return Err(no_device(address));
     }
-    Ok(Place { path: directory.join(name), kind: EndpointKind::File, stat, exists: false, id: None, node: None })
+    let path = without_dot(&directory.join(name));
+    Ok(Place { path, kind: EndpointKind::File, stat, exists: false, id: None, node: None })
 }
 
 /// A name below /dev that does not exist: a slip, or a device that is not plugged in.

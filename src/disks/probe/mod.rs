@@ -158,7 +158,11 @@ fn look(address: &str, side: Side, snapshot: &Snapshot, through: bool) -> Result
         // A disk without a block device: only its commands can tell.
         EndpointKind::Block if matches!(place.id, Some(FileId::Node(_))) => {}
         EndpointKind::Block => block::probe(&place.path, &mut facts).map_err(failed)?,
-        EndpointKind::Pipe | EndpointKind::Socket | EndpointKind::Terminal | EndpointKind::FileStream => {
+        EndpointKind::Pipe
+        | EndpointKind::Socket
+        | EndpointKind::Terminal
+        | EndpointKind::Character
+        | EndpointKind::FileStream => {
             pipe::probe(&place.path, &mut facts).map_err(failed)?;
         }
         EndpointKind::Endless
@@ -270,9 +274,9 @@ fn allowed(path: &Path, access: Access) -> rustix::io::Result<()> {
     }
 }
 
-/// Bytes that this user can still write to the file system of `path`.
+/// Bytes that this user can still write to the file system of `path`; `None`: it has no size, as ramfs.
 fn free_bytes(path: &Path, filesystem: Option<&str>) -> Option<u64> {
-    let stat = rustix::fs::statvfs(path).ok()?;
+    let stat = rustix::fs::statvfs(path).ok().filter(|stat| stat.f_blocks > 0)?;
     // ext keeps blocks back for root alone; elsewhere the difference is not available to other users.
     let reserved_too = rustix::process::geteuid().is_root() && filesystem.is_some_and(|name| name.starts_with("ext"));
     let blocks = if reserved_too { stat.f_bfree } else { stat.f_bavail };

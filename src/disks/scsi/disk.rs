@@ -114,6 +114,29 @@ impl Disk {
         })
     }
 
+    /// A disk of 1 MiB behind something that takes commands and answers none.
+    #[cfg(test)]
+    pub(super) fn silent(fd: std::os::fd::OwnedFd) -> Self {
+        Disk {
+            facts: Facts::new("silent", crate::core::EndpointKind::Block),
+            node: Node::silent(fd),
+            claim: Claim::of_nothing(),
+            name: "source silent".to_owned(),
+            start: 0,
+            block_bytes: 512,
+            size: 1 << 20,
+            transfer_bytes_max: AtomicU32::new(1 << 20),
+            form: Form::default(),
+            shared: None,
+            _reserved: None,
+            write_same: None,
+            write_same_refused: AtomicBool::new(false),
+            holes: None,
+            copying: None,
+            edge: Mutex::new(()),
+        }
+    }
+
     /// Whether the present transfer of the request can be a command: it begins with a block and has a whole one.
     pub(super) fn takes(&self, request: &Request) -> bool {
         let block = self.block_bytes;
@@ -269,6 +292,11 @@ impl Disk {
     pub(super) fn notes(&self) -> Vec<String> {
         let holes = self.holes.as_ref().and_then(Holes::note).map(|note| format!("{}: {note}", self.name));
         self.node.counts.notes(&self.name).into_iter().chain(holes).collect()
+    }
+
+    /// What cost time.
+    pub(super) fn fallback(&self) -> Option<String> {
+        self.node.counts.fallback(&self.name)
     }
 
     /// Returns when all is on the medium, and nothing older is in the page cache.

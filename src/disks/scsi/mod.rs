@@ -102,7 +102,8 @@ impl Endpoint for ScsiEndpoint {
     fn closing(&self) -> Closing {
         let way = self.bsg.as_ref().and_then(Bsg::way);
         let detail = Some(format!("SCSI commands ({})", way.as_ref().unwrap_or(&self.node)));
-        Closing { detail, notes: self.disk.notes(), ..Closing::default() }
+        let (notes, fallbacks) = (self.disk.notes(), self.disk.fallback().into_iter().collect());
+        Closing { detail, notes, fallbacks, ..Closing::default() }
     }
 }
 

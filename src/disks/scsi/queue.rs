@@ -345,6 +345,14 @@ impl Queue for SgQueue {
         self.events = events.filter(|_| is_node);
     }
 
+    fn withdraw(&mut self, goes_on: &dyn Fn(&Request) -> bool, back: &mut Vec<Request>) {
+        let later = self.later.extract_if(.., |(_, waiting)| !goes_on(&waiting.request));
+        back.extend(later.map(|(_, waiting)| waiting.request));
+        let (kept, ended): (VecDeque<_>, _) = self.pending.drain(..).partition(|waiting| goes_on(&waiting.request));
+        self.pending = kept;
+        back.extend(VecDeque::into_iter(ended).map(|waiting| waiting.request));
+    }
+
     fn ready(&self) -> Ready {
         let on = |fd: i32| Ready::On { fd, events: libc::POLLIN };
         if !self.finished.is_empty() {

@@ -1,5 +1,7 @@
 use super::*;
 use crate::core::{Arena, Side};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixDatagram;
 
 #[test]
 fn memory_of_abandoned_commands_is_never_freed() {
@@ -27,4 +29,42 @@ fn memory_of_abandoned_commands_is_never_freed() {
     drop((flying, senses, arena));
     assert!(blocks.upgrade().is_some(), "the arena was unmapped");
     assert!(room.upgrade().is_some(), "the room for sense data was freed");
+}
+
+#[test]
+fn what_the_driver_has_not_got_is_withdrawn_and_never_given_to_it() {
+    // In place of a driver: it keeps each header that is written to it, and its answers are read like a node's.
+    let (node, driver) = UnixDatagram::pair().unwrap();
+    node.set_nonblocking(true).unwrap();
+    driver.set_nonblocking(true).unwrap();
+    let mut queue = SgQueue::open(Arc::new(Disk::silent(node.into())), 6).unwrap();
+    queue.most = 2;
+    let arena = Arena::map(1 << 20).unwrap();
+    let mut requests = (0..6).zip(arena.carve(4096, 6)).map(|(slot, buffer)| {
+        let (offset, len) = (u64::from(slot) * 4096, 4096);
+        Request { slot, ticket: slot.into(), side: Side::Source, op: Op::Read, offset, len, done: 0, until: len, buffer }
+    });
+    requests.by_ref().take(5).for_each(|request| queue.submit(request));
+    queue.flush().unwrap();
+    let waiting = Waiting { request: requests.next().unwrap(), patience: RetryPolicy::default() };
+    queue.later.push((Instant::now(), waiting));
+
+    let mut back = Vec::new();
+    queue.withdraw(&|request| request.ticket < 3, &mut back);
+    let mut tickets: Vec<u64> = back.iter().map(|request| request.ticket).collect();
+    tickets.sort_unstable();
+    assert_eq!(tickets, [3, 4, 5]);
+
+    let mut done = Vec::new();
+    let mut given = Vec::new();
+    while let Ok(header) = sg::take(driver.as_fd()) {
+        given.push(header.pack_id);
+        // SAFETY: the socket copies the header.
+        unsafe { sg::give(driver.as_fd(), &header) }.unwrap();
+        queue.reap(&mut done).unwrap();
+        queue.flush().unwrap();
+    }
+    assert_eq!(given, [0, 1, 2]);
+    assert_eq!(done.len(), 3);
+    assert_eq!(queue.ready(), Ready::Idle);
 }

@@ -176,9 +176,14 @@ impl Endpoint for Several {
     }
 
     fn closing(&self) -> Closing {
-        let notes = self.parts.iter().flat_map(Part::notes).collect();
+        let (mut notes, mut fallbacks) = (Vec::new(), Vec::new());
+        for part in &self.parts {
+            let closing = part.closing();
+            notes.extend(closing.notes);
+            fallbacks.extend(closing.fallbacks);
+        }
         let dests = self.parts.iter().map(Part::outcome).collect();
-        Closing { notes, dests, ..Closing::default() }
+        Closing { notes, fallbacks, dests, ..Closing::default() }
     }
 
     fn dest_tallies(&self) -> Vec<Arc<DestTally>> {

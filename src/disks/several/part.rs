@@ -1,7 +1,7 @@
 //! One of several dests: what it is given, and what it has acknowledged.
 use super::pace::Pace;
 use crate::core::{
-    Cache, DestOutcome, DestState, DestTally, Endpoint, EndpointKind, Error, Existing, Extent, ExtentSet, Op, PlanDest,
+    Cache, Closing, DestOutcome, DestState, DestTally, Endpoint, EndpointKind, Error, Existing, Extent, ExtentSet, Op, PlanDest,
     Request, RequestError, Side, Transferred, Zeros,
 };
 use std::io;
@@ -235,9 +235,13 @@ impl Part {
         self.end.cancel();
     }
 
-    pub(super) fn notes(&self) -> Vec<String> {
-        let address = &self.plan.side.address;
-        self.end.closing().notes.into_iter().map(|note| format!("destination {address}: {note}")).collect()
+    /// What it says at the end, with its name.
+    pub(super) fn closing(&self) -> Closing {
+        let Closing { notes, fallbacks, .. } = self.end.closing();
+        let named = |all: Vec<String>| {
+            all.into_iter().map(|note| format!("destination {}: {note}", self.plan.side.address)).collect()
+        };
+        Closing { notes: named(notes), fallbacks: named(fallbacks), ..Closing::default() }
     }
 
     pub(super) fn outcome(&self) -> DestOutcome {

@@ -105,16 +105,37 @@ impl Pump<'_> {
                 if goes_on {
                     self.queues.submit(request);
                 } else {
-                    // A block that needed no read may be ahead of this one: its turn would never come.
-                    self.given_up = self.given_up.min(request.ticket);
-                    self.retire(request);
+                    self.abandon(request);
                 }
             }
         }
+        self.withdraw_queued(limit);
         // Blocks wait there for one before them, which may have been given up: of a copy that does not end there is no
         // digest to be reported.
         let pending = self.queues.cancel_pending_digests();
         pending.into_iter().for_each(|request| self.retire(request));
         self.search_suspect();
+    }
+
+    /// The same for what a queue keeps to itself. What is searched goes on: nothing else is in flight then.
+    fn withdraw_queued(&mut self, limit: Option<u64>) {
+        if self.suspect.is_searched() {
+            return;
+        }
+        let given_up = self.given_up;
+        let goes_on = |request: &Request| match limit {
+            Some(failed) => request.ticket < failed,
+            None => request.side == Side::Dest && request.ticket < given_up,
+        };
+        for request in self.queues.set.withdraw(&goes_on) {
+            self.abandon(request);
+        }
+    }
+
+    /// The block of this request is not copied.
+    fn abandon(&mut self, request: Request) {
+        // A block that needed no read may be ahead of this one: its turn would never come.
+        self.given_up = self.given_up.min(request.ticket);
+        self.retire(request);
     }
 }

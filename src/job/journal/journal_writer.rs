@@ -56,6 +56,8 @@ impl Inner {
                     head.samples.push(Sample { offset_bytes: place.offset, len_bytes: place.len, digest });
                 }
             }
+            // It exists from the first journal on: nothing is made before the user agreed.
+            place::prepare(&self.path).map_err(|cause| self.error(cause.into()))?;
             self.journal = Some(Journal::create(&self.path, head).map_err(|fault| self.error(fault))?);
         }
         Ok(self.journal.as_mut().unwrap_or_else(|| unreachable!("it was made just now")))

@@ -248,7 +248,7 @@ impl ExistingJournal {
         if self.named || dry_run {
             return;
         }
-        if let Err(error) = place::prepare(path) {
+        if let Err(error) = place::can_be_made(path) {
             let place = path.display();
             self.warnings
                 .push(format!("no journal: cannot create {place} ({error}); use --journal to name another file"));

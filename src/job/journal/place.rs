@@ -159,11 +159,22 @@ fn named(dest: &Facts) -> (String, Option<u64>) {
     (name, on_disk.map(|(start, _)| start))
 }
 
-/// Makes sure that a file could be made at `path`; makes the folder of devices' journals, for its owner alone.
+/// Makes the folder of devices' journals where `path` is to be in it, for its owner alone.
 pub(crate) fn prepare(path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !folder.exists() {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    match path.parent() {
+        Some(folder) if is_of_devices(path) && !folder.exists() => {
+            DirBuilder::new().recursive(true).mode(0o700).create(folder)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Looks whether a file could be made at `path`, with the folders above it that do not exist. Changes nothing.
+pub(crate) fn can_be_made(path: &Path) -> io::Result<()> {
+    let above = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+    let folder = above.clone().find(|folder| folder.symlink_metadata().is_ok()).unwrap_or(Path::new("."));
+    if !folder.metadata()?.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into());
     }
     match rustix::fs::accessat(CWD, folder, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS) {
         // Before 5.8 the kernel knows the real user only.

@@ -79,7 +79,7 @@ fn source_len(source: &Facts) -> Option<u64> {
     );
     match source.kind {
         EndpointKind::Null => Some(0),
-        EndpointKind::Pipe | EndpointKind::Socket | EndpointKind::Terminal => None,
+        EndpointKind::Pipe | EndpointKind::Socket | EndpointKind::Terminal | EndpointKind::Character => None,
         EndpointKind::FileStream | EndpointKind::Endless => None,
         EndpointKind::File if made_up => None,
         EndpointKind::File

@@ -266,6 +266,7 @@ fn buffered(facts: &Facts) -> Cache {
         EndpointKind::Pipe
         | EndpointKind::Socket
         | EndpointKind::Terminal
+        | EndpointKind::Character
         | EndpointKind::FileStream
         | EndpointKind::Endless
         | EndpointKind::Null

@@ -76,7 +76,7 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String], started:
             .iter()
             .map(|digest| object! { hash: digest.kind.name(), hex: &digest.hex })
             .collect::<Vec<_>>(),
-        notes: &outcome.notes,
+        notes: outcome.notes.iter().chain(&outcome.fallbacks).collect::<Vec<_>>(),
         why: reasons(notes),
         warnings: &notes.warnings,
     }

@@ -106,6 +106,7 @@ pub(super) fn kind_name(side: &PlanSide) -> &'static str {
         EndpointKind::Pipe => "pipe",
         EndpointKind::Socket => "socket",
         EndpointKind::Terminal => "terminal",
+        EndpointKind::Character => "character_device",
         EndpointKind::FileStream => "file_stream",
         EndpointKind::Endless => "endless",
         EndpointKind::Null => "null",

@@ -38,7 +38,7 @@ pub(super) fn in_short(device: &Device) -> Vec<String> {
     }
     if !mounts.is_empty() {
         let place = usize::from(words.first().is_some_and(|first| first == "system disk"));
-        words.insert(place, format!("mounted at {}", list(&mounts)).replace('\u{a0}', " "));
+        words.insert(place, format!("mounted at {}", list(&mounts)).replace('\u{fdd0}', " "));
     }
     words
 }

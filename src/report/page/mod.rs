@@ -145,7 +145,7 @@ pub(crate) fn render(page: Page) -> String {
 
 /// Text with the colours of terminals taken out.
 pub(crate) fn bare(text: &str) -> String {
-    anstream::adapter::strip_str(text).to_string().replace('\u{a0}', " ")
+    anstream::adapter::strip_str(text).to_string().replace('\u{fdd0}', " ")
 }
 
 #[cfg(test)]

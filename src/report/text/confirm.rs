@@ -18,7 +18,7 @@ pub fn confirm(plan: &Plan, source: &Facts, dest: &Facts) -> String {
     let mut lines = describe(dest, erased);
     if dest.kind == EndpointKind::Block {
         let first_end = lines.find('\n').unwrap_or(lines.len());
-        lines.insert_str(first_end, &format!("\u{a0} {}", whole(&paint(DANGER, "<- WILL BE ERASED"))));
+        lines.insert_str(first_end, &format!("\u{fdd0} {}", whole(&paint(DANGER, "<- WILL BE ERASED"))));
     }
     sides.row("destination", lines);
     let mut text = sides.lines();

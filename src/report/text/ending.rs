@@ -1,7 +1,7 @@
 //! How a copy ended, how much arrived and how fast: what the short report and the full one have in common.
 use super::signal::signal_name;
 use super::{damage, dests, differences, memory_check, unread, verified};
-use crate::core::{Direction, Durability, Ended, EndpointKind, Kept, Outcome, Plan, Route, Unread};
+use crate::core::{Direction, Durability, Ended, EndpointKind, Outcome, Plan, Route, Unread};
 use crate::report::columns::whole;
 use crate::report::printable::printable;
 use crate::report::units;
@@ -67,7 +67,7 @@ pub(super) fn how_fast(plan: &Plan, outcome: &Outcome) -> String {
 /// Nothing is reported about dests that store nothing.
 fn durability(plan: &Plan, outcome: &Outcome) -> &'static str {
     match plan.dest.kind {
-        EndpointKind::Pipe | EndpointKind::Socket | EndpointKind::Terminal => "",
+        EndpointKind::Pipe | EndpointKind::Socket | EndpointKind::Terminal | EndpointKind::Character => "",
         EndpointKind::Null | EndpointKind::Endless | EndpointKind::Pattern => "",
         _ if !plan.route.writes() => "",
         _ => match outcome.durability() {
@@ -113,14 +113,16 @@ pub(super) fn claimed(plan: &Plan, outcome: &Outcome) -> String {
 }
 
 /// What is durable by the journal; nothing of one that was never needed.
-pub(super) fn journal(kept: &Kept) -> String {
+pub(super) fn journal(outcome: &Outcome) -> String {
+    let Some(kept) = &outcome.kept else { return String::new() };
     let mut text = Vec::new();
     if kept.already_bytes > 0 {
         text.push(format!("{} already copied by earlier runs (resumed)", whole(&units::exact(kept.already_bytes))));
     }
     if let Some(left) = &kept.left {
         let path = printable(&left.to_string_lossy()).to_string();
-        text.push(format!("{} durable according to {path}", whole(&units::exact(kept.durable_bytes))));
+        let what = if outcome.memory.is_some() { "copied" } else { "durable" };
+        text.push(format!("{} {what} according to {path}", whole(&units::exact(kept.durable_bytes))));
         if kept.unread_bytes > 0 {
             text.push(format!("{} unreadable, to be retried", whole(&units::exact(kept.unread_bytes))));
         }

@@ -24,15 +24,17 @@ pub(super) fn row(plan: &Plan, outcome: &Outcome) -> String {
     if let Some(at) = changed_at {
         text += &paint(CARE, &format!("; the block at byte {at} of the destination changed in memory"));
     }
-    text + not_checked(plan)
+    text + &not_checked(plan)
 }
 
 /// What `--verify` does not cover where a stream cannot be read back.
-fn not_checked(plan: &Plan) -> &'static str {
+fn not_checked(plan: &Plan) -> String {
     let kinds = plan.dests.iter().map(|dest| dest.side.kind).chain([plan.dest.kind]);
     match kinds.into_iter().find(|kind| kind.is_stream()) {
-        None => "",
-        Some(EndpointKind::FileStream) => "; the file was not read back: name it instead of - to have that done",
-        Some(_) => "; data received through the pipe was not checked: compare its digest (--hash)",
+        None => String::new(),
+        Some(EndpointKind::FileStream) => "; the file was not read back: name it instead of - to have that done".into(),
+        Some(kind) => {
+            format!("; data received through the {} was not checked: compare its digest (--hash)", kind.name())
+        }
     }
 }

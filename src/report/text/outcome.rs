@@ -32,7 +32,9 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String], verbosit
     if verbosity == Verbosity::Everything {
         text += &super::plan::reasons(&notes.why);
     }
-    for note in &outcome.notes {
+    // What costs time alone is for those who ask where it went.
+    let fallbacks: &[String] = if matches!(verbosity, Verbosity::Full | Verbosity::Everything) { &outcome.fallbacks } else { &[] };
+    for note in outcome.notes.iter().chain(fallbacks) {
         text += &beside(&paint(CARE, "note:"), &printable(note));
     }
     if let Some(found) = &outcome.damage {
@@ -70,7 +72,7 @@ fn full(Decision { plan, notes }: &Decision, outcome: &Outcome) -> String {
     rows.row("checked", memory_check::row(plan, outcome));
     rows.row("manifest", outcome.manifest.as_deref().map(printable).unwrap_or_default());
     rows.row("bytes", bytes(plan, &outcome.totals));
-    rows.row("journal", outcome.kept.as_ref().map(journal).unwrap_or_default());
+    rows.row("journal", journal(outcome));
     rows.row("time", time(outcome));
     rows.row("estimate", estimated(outcome));
     rows.row("rate", rate(outcome));
@@ -178,7 +180,7 @@ fn cpu(outcome: &Outcome) -> String {
         // Of a copy of a few bytes the number would be huge and say nothing.
         if copied >= 1 << 20 {
             let per_giga = Duration::try_from_secs_f64(per_giga).unwrap_or(Duration::MAX);
-            text += &format!(", {} per\u{a0}{giga}", whole(&units::seconds(per_giga)));
+            text += &format!(", {} per\u{fdd0}{giga}", whole(&units::seconds(per_giga)));
         }
     }
     text
@@ -217,7 +219,7 @@ pub(crate) fn bottleneck(outcome: &Outcome) -> String {
     let [source_idle, dest_idle] = outcome.sides.each_ref().map(|side| side.idle);
     if !(source_idle + dest_idle).is_zero() {
         let shares = [source_idle, dest_idle].map(|idle| whole(&units::share(idle, copying)));
-        text += &format!("; idle: source\u{a0}{}, destination\u{a0}{}", shares[0], shares[1]);
+        text += &format!("; idle: source\u{fdd0}{}, destination\u{fdd0}{}", shares[0], shares[1]);
     }
     text
 }
@@ -242,8 +244,8 @@ fn requests(plan: &Plan, outcome: &Outcome, side: Side) -> String {
         // The dest of a copy of differences is read, too, and by far more often.
         let with_reads = matches!(plan.route, Route::Delta { .. }) && side == Side::Dest;
         text += if with_reads { "; including reads of the destination" } else { ";" };
-        text += &format!(" latency p50\u{a0}{}, p90\u{a0}{},", told(latency.p50_us), told(latency.p90_us));
-        text += &format!(" p99\u{a0}{}, max\u{a0}{}", told(latency.p99_us), told(latency.max_us));
+        text += &format!(" latency p50\u{fdd0}{}, p90\u{fdd0}{},", told(latency.p50_us), told(latency.p90_us));
+        text += &format!(" p99\u{fdd0}{}, max\u{fdd0}{}", told(latency.p99_us), told(latency.max_us));
     }
     text
 }

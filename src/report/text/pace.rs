@@ -16,7 +16,7 @@ pub(super) fn pace(outcome: &Outcome) -> String {
     }
     let cost = pace.search_cost.as_secs_f64() / outcome.elapsed.as_secs_f64();
     if cost >= 0.0005 {
-        text += &format!("; auto-tune overhead\u{a0}{:.1}\u{a0}%", cost * 100.0);
+        text += &format!("; auto-tune overhead\u{fdd0}{:.1}\u{fdd0}%", cost * 100.0);
     }
     text
 }
@@ -26,7 +26,7 @@ fn limits(limits: Limits) -> String {
     let [source, dest] = limits.in_flight;
     let block = whole(&units::block(limits.block_bytes.into()));
     let turns = if limits.bursts { ", alternating reads and writes" } else { "" };
-    format!("queue\u{a0}depth\u{a0}{source}+{dest}, {block}\u{a0}blocks{turns}")
+    format!("queue\u{fdd0}depth\u{fdd0}{source}+{dest}, {block}\u{fdd0}blocks{turns}")
 }
 
 /// What was tried, and what it gained.
@@ -34,8 +34,8 @@ pub(super) fn tried(outcome: &Outcome) -> String {
     let one = |trial: &Trial| {
         let change = limits(trial.to);
         match trial.verdict {
-            TrialVerdict::NoLongerFull => format!("{change}:\u{a0}enough"),
-            TrialVerdict::Kept | TrialVerdict::Dropped => format!("{change}:\u{a0}{:+}\u{a0}%", trial.gain_percent),
+            TrialVerdict::NoLongerFull => format!("{change}:\u{fdd0}enough"),
+            TrialVerdict::Kept | TrialVerdict::Dropped => format!("{change}:\u{fdd0}{:+}\u{fdd0}%", trial.gain_percent),
         }
     };
     outcome.pace.trials.iter().map(one).collect::<Vec<_>>().join("; ")

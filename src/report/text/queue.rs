@@ -81,7 +81,7 @@ mod tests {
     }
 
     fn told(facts: &Facts) -> String {
-        of_side(facts).unwrap().replace('\u{a0}', " ")
+        of_side(facts).unwrap().replace('\u{fdd0}', " ")
     }
 
     #[test]
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn more_read_ahead_is_advised_only_where_the_page_cache_was_slower_and_little_is_read_ahead() {
         let facts = disk("none", false);
-        let text = read_ahead_advice(&facts, 5e8, 1e9).unwrap().replace('\u{a0}', " ");
+        let text = read_ahead_advice(&facts, 5e8, 1e9).unwrap().replace('\u{fdd0}', " ");
         assert!(text.contains("reach 50 %") && text.contains("'blockdev --setra 8192 /dev/sda'"), "{text}");
         assert_eq!(read_ahead_advice(&facts, 9.5e8, 1e9), None);
         let mut plenty = facts.clone();

@@ -76,7 +76,7 @@ fn partitions(partitions: &[Partition], erased: Option<Extent>) -> Vec<String> {
         let content = pad(&content(part), if erased.is_some() { contents } else { 0 });
         let mut row = whole(&format!("  {name}  {:>10}  {content}", units::size(part.len)));
         if let Some(erased) = erased {
-            row += "\u{a0}\u{a0}";
+            row += "\u{fdd0}\u{fdd0}";
             row += &fate(Extent::new(part.offset, part.len), erased);
         }
         row
@@ -97,6 +97,6 @@ fn fate(partition: Extent, erased: Extent) -> String {
     match partition.intersection(&erased) {
         None => "untouched".to_owned(),
         Some(common) if common == partition => paint(DANGER, "ERASED"),
-        Some(_) => paint(DANGER, "ERASED\u{a0}in\u{a0}part"),
+        Some(_) => paint(DANGER, "ERASED\u{fdd0}in\u{fdd0}part"),
     }
 }

@@ -28,8 +28,8 @@ pub(super) fn is_beyond_doubt(verified: &Verified) -> bool {
 /// The last words of the headline of a copy to several dests that were read back.
 pub(super) fn verdict_of_all<'a>(all: impl Iterator<Item = &'a Verified>) -> Option<String> {
     let all: Vec<&Verified> = all.collect();
+    let wrong = all.iter().filter(|found| !found.wrong.is_empty()).count();
     let worst = all.iter().find(|found| !found.is_right()).or(all.first())?;
-    let wrong = all.iter().filter(|found| !found.is_right()).count();
     Some(match wrong {
         0 => verdict(worst),
         _ => paint(CARE, &format!("but {wrong} of the {} destinations read back have errors", all.len())),
