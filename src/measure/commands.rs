@@ -171,7 +171,7 @@ impl Asked<'_> {
             }
         }
         for (&bytes, times) in sizes.iter().zip(&times) {
-            found.buffer.extend(median(times).map(|seconds| Cost { bytes, seconds, runs: times.len() }));
+            found.buffer.extend(Cost::of_runs(bytes, times));
         }
         outcome
     }

@@ -2,8 +2,8 @@
 use super::commands::{Commands, commands};
 use super::cost::Cost;
 use super::fit::{Fit, fit};
-use super::stats::median;
-use super::{Failure, Interference, Point, Subject, Trial, Walk, Way, Zone, spread, whole_time};
+use super::stats::{median, range};
+use super::{Failure, Interference, Point, Position, Subject, Trial, Walk, Way, Zone, spread, whole_time};
 use crate::core::{Extent, Op, Stop};
 use std::time::Duration;
 
@@ -32,6 +32,8 @@ pub struct WayCost {
     pub way: Way,
     /// Median rate, in bytes a second.
     pub bytes_per_s: f64,
+    /// Rate of its slowest and of its fastest run.
+    pub range: (f64, f64),
     /// Processor seconds of this process for each GiB.
     pub cpu_s_per_gib: f64,
     /// Share of one processor that was busy with it, from 0.
@@ -48,9 +50,7 @@ pub struct WayCost {
 #[derive(Debug, Default)]
 pub struct Profiled {
     /// The rate at each place.
-    pub zones: Vec<Zone>,
-    /// The number of each of these places, from 1; a place in which every run failed is left out.
-    pub numbers: Vec<u32>,
+    pub positions: Vec<Position>,
     /// Seconds that reading, or writing, all of it takes by that.
     pub whole_s: Option<f64>,
     /// What commands cost.
@@ -111,7 +111,8 @@ impl Work<'_> {
     fn all(&mut self, positions: u32, found: &mut Profiled) -> Result<(), Failure> {
         let size = size_of(self.subject);
         let zones = self.zones(positions, found);
-        found.whole_s = whole_time(&found.zones, size);
+        let measured: Vec<Zone> = found.positions.iter().map(|position| position.zone).collect();
+        found.whole_s = whole_time(&measured, size);
         zones?;
         let costs = self.costs(size, &mut found.costs);
         let times: Vec<(f64, f64)> = found.costs.iter().map(|cost| (f64::from(cost.bytes), cost.seconds)).collect();
@@ -120,7 +121,7 @@ impl Work<'_> {
         if self.subject.op == Op::Read {
             self.commands(&mut found.commands)?;
         }
-        let rates: Vec<f64> = found.zones.iter().map(|zone| zone.bytes_per_s).collect();
+        let rates: Vec<f64> = measured.iter().map(|zone| zone.bytes_per_s).collect();
         self.ways(median(&rates), &mut found.ways)
     }
 
@@ -173,9 +174,11 @@ impl Work<'_> {
             }
         }
         for (number, runs) in (1..).zip(&rates).filter(|(_, runs)| !runs.is_empty()) {
-            let middle = |of: fn(&(f64, u64)) -> f64| median(&runs.iter().map(of).collect::<Vec<_>>()).unwrap_or(0.0);
-            found.zones.push(Zone { offset: middle(|run| run.1 as f64) as u64, bytes_per_s: middle(|run| run.0) });
-            found.numbers.push(number);
+            let of = |number: fn(&(f64, u64)) -> f64| runs.iter().map(number).collect::<Vec<_>>();
+            let (rates, places) = (of(|run| run.0), of(|run| run.1 as f64));
+            if let (Some(bytes_per_s), Some(offset), Some(range)) = (median(&rates), median(&places), range(&rates)) {
+                found.positions.push(Position { number, zone: Zone { offset: offset as u64, bytes_per_s }, range });
+            }
         }
         outcome
     }
@@ -211,7 +214,7 @@ impl Work<'_> {
             }
         }
         for (bytes, times) in sizes.into_iter().zip(times) {
-            found.extend(median(&times).map(|seconds| Cost { bytes, seconds, runs: times.len() }));
+            found.extend(Cost::of_runs(bytes, &times));
         }
         outcome
     }
@@ -264,14 +267,17 @@ impl Work<'_> {
             }
         }
         for (way, trials) in ways.into_iter().zip(trials) {
-            let of = |number: &dyn Fn(&Trial) -> f64| {
-                median(&trials.iter().filter(|trial| trial.is_sound()).map(number).collect::<Vec<_>>())
+            let each = |number: &dyn Fn(&Trial) -> f64| -> Vec<f64> {
+                trials.iter().filter(|trial| trial.is_sound()).map(number).collect()
             };
+            let of = |number: &dyn Fn(&Trial) -> f64| median(&each(number));
             let Some(bytes_per_s) = of(&Trial::bytes_per_s) else { continue };
+            let range = range(&each(&Trial::bytes_per_s)).unwrap_or((bytes_per_s, bytes_per_s));
             let cpu_s_per_gib = of(&Trial::cpu_s_per_gib).unwrap_or(0.0);
             found.push(WayCost {
                 way,
                 bytes_per_s,
+                range,
                 cpu_s_per_gib,
                 cpu_share: cpu_s_per_gib * bytes_per_s / (1u64 << 30) as f64,
                 left_in_cache: of(&|trial| trial.left_bytes as f64 / trial.moved_bytes as f64).unwrap_or(0.0),
@@ -315,8 +321,12 @@ mod tests {
         let mut heard = |_: f64, doing| said.push(doing);
         let found = profile(&mut subject, 8, Duration::from_millis(100), &Stop::default(), &mut heard);
         assert!(found.failure.is_none());
-        assert_eq!(found.zones.len(), 8);
-        assert!(found.zones.is_sorted_by_key(|zone| zone.offset) && found.whole_s.unwrap() > 0.0);
+        assert_eq!(found.positions.len(), 8);
+        assert!(found.positions.is_sorted_by_key(|position| position.zone.offset) && found.whole_s.unwrap() > 0.0);
+        for position in &found.positions {
+            let (low, high) = position.range;
+            assert!((low..=high).contains(&position.zone.bytes_per_s) && low < high, "{position:?}");
+        }
         assert!(found.costs.len() >= 10 && found.fit.is_some(), "{:?}", found.costs);
         assert_eq!(found.ways.len(), 1);
         assert!(["positions", "command cost", "ways"].iter().all(|part| said.contains(part)));
@@ -336,7 +346,7 @@ mod tests {
         };
         let found = profile(&mut subject, 8, Duration::from_millis(100), &stop, &mut heard);
         assert!(matches!(found.failure, Some(Failure::Stopped(15))));
-        assert_eq!(found.zones.len(), 5);
+        assert_eq!(found.positions.len(), 5);
         let (stop, mut calls) = (Stop::default(), 0);
         let mut heard = |_: f64, doing| {
             calls += u32::from(doing == "ways");

@@ -16,7 +16,7 @@ pub const SLOW_KEPT_MAX: usize = 64;
 const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
 
 /// Upper ends of the classes that times are reported in: each twice as long as the one before, from 1 µs on.
-const CLASS_FACTOR: f64 = 2.0;
+pub const CLASS_FACTOR: f64 = 2.0;
 
 /// What is to be read.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,6 +70,18 @@ pub struct RandomFound {
 }
 
 impl RandomFound {
+    /// For tests of reports: reads that took so many microseconds, all in a second; those above 1 ms are slow.
+    #[cfg(test)]
+    pub(crate) fn of_times(times_us: &[u64]) -> RandomFound {
+        let mut times = Histogram::new_with_bounds(1, LATENCY_NS_MAX, 3).expect("the bounds are right");
+        times_us.iter().for_each(|us| times.record(us * 1000).expect("it is within the bounds"));
+        let (requests, late) = (times_us.len() as u64, times_us.iter().filter(|&&us| us > 1000));
+        let (offset, at) = (4096, Duration::from_millis(500));
+        let slow: Vec<SlowRead> = late.map(|&us| SlowRead { offset, at, took: Duration::from_micros(us) }).collect();
+        let (bytes, slow_count) = (requests * 4096, slow.len() as u64);
+        RandomFound { requests, bytes, seconds: 1.0, cpu_s: 0.1, times, slow, slow_count, cached: false, failure: None }
+    }
+
     /// Reads a second; `None` where there were none.
     pub fn requests_per_s(&self) -> Option<f64> {
         (self.requests > 0 && self.seconds > 0.0).then(|| self.requests as f64 / self.seconds)

@@ -74,7 +74,7 @@ pub(crate) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
         TableStyle::Json => json::text(&found_json::profile(&run, &found)),
     };
     let printed = opened.tell(&text, &told, |measured| page::profile(&found, measured));
-    let any = !found.zones.is_empty();
+    let any = !found.positions.is_empty();
     Ok(opened.exit(found.failure, any, printed))
 }
 
@@ -165,7 +165,7 @@ fn timing(options: &ProfileOptions, from: u64, mut opened: Opened<'_>, out: Out)
 
 /// Figures that cannot be those of the disk.
 fn doubt(found: &Profiled, facts: &Facts) -> Option<String> {
-    let best = found.zones.iter().map(|zone| zone.bytes_per_s).fold(0.0, f64::max);
+    let best = found.positions.iter().map(|position| position.zone.bytes_per_s).fold(0.0, f64::max);
     let (most, what) = plan::ceiling(facts).filter(|(most, _)| best > *most as f64)?;
     Some(text::above_the_link(best as u64, most, what))
 }

@@ -1,6 +1,6 @@
 //! `haul profile --random`.
-use super::json as found_json;
-use crate::apps::exit::{Exit, failed, printed};
+use super::{json as found_json, page};
+use crate::apps::exit::{Exit, failed};
 use crate::apps::measuring::measured::{Opened, in_the_cache};
 use crate::apps::measuring::plan::{self, ProfileOptions, RandomWish, TableStyle};
 use crate::apps::measuring::report::{random_csv, random_text};
@@ -22,11 +22,12 @@ pub(crate) fn random(options: &ProfileOptions, wish: &RandomWish, mut opened: Op
     let cached = found.cached.then(|| in_the_cache(&opened.facts));
     opened.doubt(cached);
     let run = opened.run();
+    let told = random_text(&run, &reads, &found);
     let text = match options.style {
-        TableStyle::Text => random_text(&run, &reads, &found),
+        TableStyle::Text => told.clone(),
         TableStyle::Csv => random_csv(&found),
         TableStyle::Json => json::text(&found_json::random(&run, &reads, &found)),
     };
-    let (any, printed) = (found.requests > 0, printed(out, &text));
-    Ok(opened.exit(found.failure, any, printed))
+    let printed = opened.tell(&text, &told, |measured| page::random(&reads, &found, measured));
+    Ok(opened.exit(found.failure, found.requests > 0, printed))
 }

@@ -32,8 +32,8 @@ pub(crate) struct TableArguments {
 
     /// Write a page with charts
     ///
-    /// Write one self-contained HTML page: charts, tables, and what was measured on which machine. FILE must not exist,
-    /// or be empty or another haul report: haul overwrites no other file.
+    /// Write one self-contained HTML page: charts with error bars and the marked result, tables, and what was measured
+    /// on which machine. FILE must not exist, or be empty or another haul report: haul overwrites no other file.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
 }

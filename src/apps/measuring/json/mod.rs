@@ -76,7 +76,13 @@ fn bad(bad: &[Bad]) -> Vec<impl Serialize> {
 /// What commands of each size cost.
 fn costs(costs: &[Cost]) -> Vec<impl Serialize + use<>> {
     let cost = |cost: &Cost| {
-        object! { bytes: cost.bytes, seconds: cost.seconds, bytes_per_s: cost.bytes_per_s(), runs: cost.runs }
+        object! {
+            bytes: cost.bytes,
+            seconds: cost.seconds,
+            seconds_range: [cost.range_s.0, cost.range_s.1],
+            bytes_per_s: cost.bytes_per_s(),
+            runs: cost.runs,
+        }
     };
     costs.iter().map(cost).collect()
 }

@@ -16,13 +16,14 @@ pub(crate) use cost::line_words;
 pub use meter::Meter;
 pub use profile::{profile_charts, profile_csv, profile_text, timing_text};
 pub use question::confirm_measuring;
+pub(crate) use random::random_rows;
 pub use random::{random_csv, random_text};
 pub use read_buffer::{read_buffer_csv, read_buffer_text};
 pub(crate) use sustained::sustained_words;
 pub use sustained::{sustained_chart, sustained_csv, sustained_text};
 pub(crate) use system_impact::{conditions, felt, name};
 pub use tune::{TuneTeller, tune_charts, tune_csv, tune_table, tune_text};
-pub(crate) use tune::{requests_per_s, spread, state};
+pub(crate) use tune::{answer_rows, requests_per_s, spread, state};
 
 use crate::core::{EngineKind, Facts, Op};
 use crate::measure::{Bad, Failure, Ground, Point, Written};
@@ -101,7 +102,7 @@ fn latency(us: f64) -> String {
 }
 
 /// A point in a sentence: `256 KiB × 8`.
-fn point(point: Point) -> String {
+pub(crate) fn point(point: Point) -> String {
     format!("{} × {}", units::block(point.block_bytes.into()), point.depth)
 }
 

@@ -99,7 +99,7 @@ pub(crate) fn spread(entry: &Entry) -> String {
 pub fn tune_text(run: &Run<'_>, tuned: &Tuned) -> String {
     let mut rows = Columns::default();
     match &tuned.answer {
-        Some(found) => answer(found, tuned, &mut rows),
+        Some(found) => answer_rows(found, tuned).into_iter().for_each(|(name, words)| rows.row(name, words)),
         None => rows.row("result", "none: no measurement succeeded"),
     }
     run.rows(tuned.failure.as_ref(), &mut rows);
@@ -136,7 +136,8 @@ pub fn tune_charts(tuned: &Tuned, look: Look) -> String {
     charts.into_iter().filter(|chart| !chart.is_empty()).map(|chart| format!("\n{chart}")).collect()
 }
 
-fn answer(found: &Answer, tuned: &Tuned, rows: &mut Columns) {
+/// The answer in rows of a name and words.
+pub(crate) fn answer_rows(found: &Answer, tuned: &Tuned) -> Vec<(&'static str, String)> {
     let pick = format!("{} blocks, {} in flight", units::block(found.pick.block_bytes.into()), found.pick.depth);
     let rate = units::rate(whole(found.pick_bytes_per_s));
     let of_best = if found.pick == found.best {
@@ -145,18 +146,19 @@ fn answer(found: &Answer, tuned: &Tuned, rows: &mut Columns) {
         let best = units::rate_at_a_glance(whole(found.best_bytes_per_s));
         format!("{:.0} % of the best, {} with {best}", found.share * 100.0, point(found.best))
     };
-    rows.row("result", format!("{}: {rate},\n{of_best}", paint(STRONG, &pick)));
-    rows.row("confidence", sure(found));
+    let result = format!("{}: {rate},\n{of_best}", paint(STRONG, &pick));
+    let mut rows = vec![("result", result), ("confidence", sure(found))];
     if let Some(buffered) = &tuned.buffered {
         let rate = units::rate_at_a_glance(whole(buffered.pick_bytes_per_s));
-        rows.row("buffered", format!("{rate} with {}", point(buffered.pick)));
+        rows.push(("buffered", format!("{rate} with {}", point(buffered.pick))));
     }
     if let Some(dd) = found.dd_bytes_per_s.filter(|&dd| dd > 0.0) {
         let rate = units::rate_at_a_glance(whole(dd));
         let times = found.pick_bytes_per_s / dd;
         let compared = if times >= 1.05 { format!("{times:.1} times slower") } else { "no slower".to_owned() };
-        rows.row("dd", format!("with its default (512 bytes, one at a time, buffered) {rate}: {compared}"));
+        rows.push(("dd", format!("with its default (512 bytes, one at a time, buffered) {rate}: {compared}")));
     }
+    rows
 }
 
 fn sure(found: &Answer) -> String {
