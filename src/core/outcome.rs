@@ -49,6 +49,8 @@ pub struct Totals {
     pub compared_bytes: u64,
     /// Bytes that the device copied by itself.
     pub offloaded_bytes: u64,
+    /// Bytes that an earlier run copied and that were read again, for digests of all data.
+    pub reread_bytes: u64,
     /// Runs of zeros that the dest zeroed by itself.
     pub zeroed_runs: u64,
     /// Runs left as holes.
@@ -63,6 +65,11 @@ impl Totals {
     /// Bytes that are through, in any form.
     pub fn copied_bytes(&self) -> u64 {
         self.dest_bytes() + self.zeroed_bytes + self.hole_bytes + self.shared_bytes + self.offloaded_bytes
+    }
+
+    /// Bytes of which the dest got no data.
+    pub fn other_bytes(&self) -> u64 {
+        self.zeroed_bytes + self.hole_bytes + self.reread_bytes
     }
 
     /// Bytes of data that went to the dest, or came from it to be compared.

@@ -94,10 +94,12 @@ impl Checkpoints {
         self.end = self.end.max(extent.end());
     }
 
-    /// These bytes of the copy cannot be read.
+    /// These bytes of the copy cannot be read. What of them is durable already has been read before.
     pub(super) fn unread(&mut self, extent: Extent) {
-        self.news.arrived.remove(extent);
-        self.news.unread.insert(extent);
+        for lost in self.durable.gaps(extent) {
+            self.news.arrived.remove(lost);
+            self.news.unread.insert(lost);
+        }
     }
 
     /// What is durable, from this run or before.

@@ -43,7 +43,9 @@ pub fn run_keeping(
     let cached_before = ends.each_ref().map(cached_bytes);
     let mut run = Run::new(plan, ends, watch);
     if let Some(keeping) = keeping {
-        watch.tally.already_bytes.store(keeping.already.total_bytes(), Relaxed);
+        // What is read again counts as it comes by.
+        let already_bytes = if plan.hashes.is_empty() { keeping.already.total_bytes() } else { 0 };
+        watch.tally.already_bytes.store(already_bytes, Relaxed);
         run.checkpoints = Some(Checkpoints::new(keeping, &ends[Side::Dest.index()], Instant::now()));
     }
     watch.begin(Phase::Copying);
@@ -86,6 +88,8 @@ pub(super) struct Run<'a> {
     pub(super) notes: Vec<String>,
     pub(super) ended: Ended,
     pub(super) totals: Totals,
+    /// Bytes of blocks that went their whole way.
+    done_bytes: u64,
     pub(super) claimed: Extent,
     pub(super) digests: Vec<crate::core::Digest>,
     pace: Pace,
@@ -109,6 +113,7 @@ impl<'a> Run<'a> {
             notes: Vec::new(),
             ended: Ended::Complete,
             totals: Totals::default(),
+            done_bytes: 0,
             claimed: Extent::new(0, 0),
             digests: Vec::new(),
             pace: Pace::default(),
@@ -181,8 +186,10 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Something is missing on the dest, or in the digests of all data.
     fn cut_short(&self) -> bool {
-        self.plan.len.is_none_or(|len| self.claimed.len < len)
+        let undigested = || self.plan.total_bytes().is_some_and(|total| self.done_bytes < total);
+        self.plan.len.is_none_or(|len| self.claimed.len < len) || !self.plan.hashes.is_empty() && undigested()
     }
 
     /// Moves the bytes. `None`: it failed before the first request.
@@ -232,7 +239,7 @@ impl<'a> Run<'a> {
     }
 
     fn take_results(&mut self, pump: &mut Pump<'_>, governor: &Governor, drained: bool) {
-        self.totals = pump.totals;
+        (self.totals, self.done_bytes) = (pump.totals, pump.done_bytes);
         self.differences = pump.differences();
         self.checkpoints = pump.checkpoints.take();
         self.unread = std::mem::take(&mut pump.unread);
@@ -251,6 +258,13 @@ impl<'a> Run<'a> {
         if pump.unreadable_dest > 0 {
             let blocks = pump.unreadable_dest;
             self.notes.push(format!("unreadable blocks of the destination, rewritten: {blocks}"));
+        }
+        if let Some(bytes) = pump.recovery.as_ref().map(|recovery| recovery.recovered_bytes).filter(|&bytes| bytes > 0)
+        {
+            self.notes.push(format!(
+                "bytes that an earlier run copied and that can no longer be read from the source, read from the \
+                 destination: {bytes}"
+            ));
         }
         if drained {
             self.digests = pump.queues.finish_digests(self.watch.observer);

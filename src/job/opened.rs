@@ -74,8 +74,10 @@ impl Agreed {
     pub(crate) fn open(self) -> Result<Opened> {
         let Agreed { prepared, held } = self;
         let Prepared { operator, options, source, dests, plans, journals, delta } = prepared;
-        // Of what differs nothing can be estimated, and of several dests the slowest would bind.
-        let alone = delta.is_none() && dests.len() == 1 && options.ranges.is_none();
+        // Of what differs nothing can be estimated, nor of what is only read again, and of several dests the slowest
+        // would bind.
+        let rereads = options.resume && !plans.all.plan.hashes.is_empty();
+        let alone = delta.is_none() && dests.len() == 1 && options.ranges.is_none() && !rereads;
         let estimated = if alone { estimate::of_copy(&options, &plans.all.plan, &source, &dests[0]) } else { None };
         let collector = DigestCollector::begin(&options, &plans.all.plan, &source, &dests.iter().collect::<Vec<_>>())?;
         let map = Map::begin(options.mapfile.as_deref())?;

@@ -68,6 +68,7 @@ impl Prepared {
             let mut found = journal::look(&asked, plan, source, dest)
                 .map_err(|error| if looks_only { undo::explain(dest, error) } else { error })?;
             notes.warnings.append(&mut found.warnings);
+            notes.warnings.extend(found.reread_warning(plan));
             if let Some(delta) = &*delta {
                 delta.fits(plan, dest, &found)?;
             }
@@ -123,7 +124,7 @@ fn resumed(options: &Options) -> Options {
         JournalWish::Never => JournalWish::Auto,
         other => other.clone(),
     };
-    // A rest has no digest of the whole; one that was asked for is refused for that.
+    // A digest of all data reads again what is copied: only where the command line asks for it.
     let hashes = if options.hashes_are_defaults { Vec::new() } else { options.hashes.clone() };
     Options { resume: true, journal, hashes, ..options.clone() }
 }

@@ -16,15 +16,17 @@ pub(super) struct InRanges {
     /// The range that is being handed out.
     inner: Option<Forward>,
     claim: Claim,
+    /// What is to arrive.
+    left: ExtentSet,
 }
 
 impl InRanges {
     /// `ranges` count from the first byte of the copy; they ascend and do not touch.
     pub(super) fn new(shape: Shape, source: Option<Arc<dyn Endpoint>>, ranges: Vec<Extent>) -> Self {
-        let handed_out: ExtentSet = ranges.iter().copied().collect();
+        let left: ExtentSet = ranges.iter().copied().collect();
         let mut claim = Claim::default();
-        handed_out.gaps(Extent::new(0, shape.len)).for_each(|there| claim.settle(there));
-        InRanges { shape, source, ranges: ranges.into_iter(), inner: None, claim }
+        left.gaps(Extent::new(0, shape.len)).for_each(|there| claim.settle(there));
+        InRanges { shape, source, ranges: ranges.into_iter(), inner: None, claim, left }
     }
 
     /// What of `ranges` is not durable yet; `align_bytes` is a power of two. The gaps in it are widened to the grid of
@@ -33,15 +35,22 @@ impl InRanges {
     pub(super) fn rest(
         shape: Shape,
         source: Option<Arc<dyn Endpoint>>,
-        ranges: Vec<Extent>,
+        ranges: &[Extent],
         durable: &ExtentSet,
         align_bytes: u64,
     ) -> Self {
         let mut left = ExtentSet::new();
-        for range in ranges {
+        for &range in ranges {
             left.extend(durable.gaps(range).filter_map(|gap| widen(gap, &shape, align_bytes).intersection(&range)));
         }
         InRanges::new(shape, source, left.iter().collect())
+    }
+
+    /// The same, with all else of `ranges` in its place, to be read again.
+    pub(super) fn and_reread(self, ranges: &[Extent]) -> Self {
+        let mut all: Vec<Extent> = ranges.iter().flat_map(|&range| self.left.gaps(range)).chain(self.ranges).collect();
+        all.sort_unstable_by_key(|part| part.offset);
+        InRanges { ranges: all.into_iter(), ..self }
     }
 }
 
@@ -73,6 +82,10 @@ impl Schedule for InRanges {
 
     /// The source has a known size, and all ranges lie in it; one that ends early is an error that the pump reports.
     fn ends_at(&mut self, _offset: u64) {}
+
+    fn is_reread(&self, extent: Extent) -> bool {
+        !self.left.overlaps(extent)
+    }
 
     fn settled(&mut self, extent: Extent) {
         self.claim.settle(extent);

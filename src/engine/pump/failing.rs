@@ -86,7 +86,8 @@ impl Pump<'_> {
 
     /// What to tell of a failed request.
     pub(in crate::engine) fn error_of(&self, request: &Request, error: RequestError) -> Error {
-        error.into_error(self.ends[request.side.index()].facts(), request.op, request.side, request.at())
+        let facts = self.ends[request.side.index()].facts();
+        self.advise_on_reread(request, error.into_error(facts, request.op, request.side, request.at()))
     }
 
     /// On the way out: abandons what has not started, but brings home the blocks ahead of the one that failed.

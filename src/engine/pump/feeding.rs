@@ -77,7 +77,8 @@ impl Pump<'_> {
         let (ticket, zero) = (self.next_ticket, run.kind == RunKind::Zero);
         self.next_ticket += 1;
         self.in_hand += 1;
-        self.slots[slot as usize] = Slot { zero, ..Slot::of(run.extent) };
+        let reread = self.schedule.is_reread(run.extent);
+        self.slots[slot as usize] = Slot { zero, reread, ..Slot::of(run.extent) };
         let (side, op) = (self.plan.route.reads_from(), Op::Read);
         let offset = self.plan.side(side).offset + run.extent.offset;
         let len = u32::try_from(run.extent.len).expect("a schedule's runs fit in 32 bits");

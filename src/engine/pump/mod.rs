@@ -9,6 +9,7 @@ mod locate_bad_block;
 mod memory_check;
 mod pacing;
 mod recover_from_dest;
+mod reread;
 mod source_end;
 mod unreadable;
 mod writing;
@@ -38,6 +39,8 @@ pub(in crate::engine) struct Slot {
     pub(in crate::engine) extent: Extent,
     /// They are known to be zeros and were not read.
     pub(in crate::engine) zero: bool,
+    /// An earlier run copied them: they are digested and not written.
+    pub(in crate::engine) reread: bool,
     /// It has been everywhere but at the digests.
     digesting: bool,
     /// Of its bytes as they were read; `None`: they are not checked.
@@ -49,7 +52,8 @@ pub(in crate::engine) struct Slot {
 impl Slot {
     /// A block of data.
     pub(in crate::engine) fn of(extent: Extent) -> Self {
-        Slot { extent, zero: false, digesting: false, fingerprint: None, around: BadBlockSearch::default() }
+        let around = BadBlockSearch::default();
+        Slot { extent, zero: false, reread: false, digesting: false, fingerprint: None, around }
     }
 }
 
@@ -89,6 +93,8 @@ pub(in crate::engine) struct Pump<'a> {
     /// Of the blocks that were given up on the way out, the first: none behind it is written.
     pub(in crate::engine) given_up: u64,
     pub(in crate::engine) totals: Totals,
+    /// Bytes of blocks that the dest has, those included that were only read again.
+    pub(in crate::engine) done_bytes: u64,
     pub(in crate::engine) meter: Meter,
     /// Blocks of which the dest could not be read, and which were therefore written.
     pub(in crate::engine) unreadable_dest: u64,
@@ -139,6 +145,7 @@ impl<'a> Pump<'a> {
             failure: None,
             given_up: u64::MAX,
             totals: Totals::default(),
+            done_bytes: 0,
             meter: Meter::start(),
             alone: Alone::new(blocks as usize),
             recovery: None,
@@ -180,10 +187,10 @@ impl<'a> Pump<'a> {
             self.queues.tell_digested(self.watch.observer);
             // Writes go out by ascending offset within a round, whatever order their reads finished in.
             done.sort_unstable_by_key(|completion| completion.request.ticket);
-            let other_bytes = self.totals.zeroed_bytes + self.totals.hole_bytes;
+            let other_bytes = self.totals.other_bytes();
             self.round = Round { in_flight, disturbed: limited, ..Round::default() };
             done.drain(..).for_each(|completion| self.advance(completion));
-            self.round.disturbed |= self.totals.zeroed_bytes + self.totals.hole_bytes != other_bytes;
+            self.round.disturbed |= self.totals.other_bytes() != other_bytes;
             self.checkpoint();
             self.govern(governor);
         }
@@ -201,6 +208,10 @@ impl<'a> Pump<'a> {
 
     /// Turns a block whose bytes are there, or need not be read, towards the dest.
     pub(in crate::engine) fn on_block_ready(&mut self, request: Request) {
+        if self.slots[request.slot as usize].reread {
+            self.on_reread(request);
+            return;
+        }
         self.take_fingerprint(&request);
         match self.plan.route {
             Route::Copy => self.start_writing(request),
@@ -271,19 +282,26 @@ impl<'a> Pump<'a> {
     }
 
     /// All of a block has arrived.
-    pub(in crate::engine) fn on_block_done(&mut self, mut request: Request) {
+    pub(in crate::engine) fn on_block_done(&mut self, request: Request) {
         if self.has_changed(&request) {
             self.fail_changed(request);
             return;
         }
-        let slot = &mut self.slots[request.slot as usize];
-        slot.digesting = true;
-        let (extent, zero) = (slot.extent, slot.zero);
-        self.queues.release_ticket(Side::Dest, request.ticket);
+        let extent = self.slots[request.slot as usize].extent;
         self.schedule.settled(extent);
         if let Some(checkpoints) = &mut self.checkpoints {
             checkpoints.on_block_done(extent, &self.unread[Side::Source.index()].runs, self.plan.source.offset);
         }
+        self.digest(request);
+    }
+
+    /// The dest has the block: what is left is to digest it, where that is asked for.
+    pub(in crate::engine) fn digest(&mut self, mut request: Request) {
+        let slot = &mut self.slots[request.slot as usize];
+        slot.digesting = true;
+        let (extent, zero) = (slot.extent, slot.zero);
+        self.done_bytes += extent.len;
+        self.queues.release_ticket(Side::Dest, request.ticket);
         if self.queues.digests() {
             request.op = if zero { Op::Zero } else { Op::Write };
             // For the digests of blocks, which may have the extents of only a part of the copy.

@@ -18,7 +18,7 @@ use crate::core::{
 use crate::job::beside;
 use crate::ledger::journal::{Head, Journal};
 use crate::ledger::{FaultKind, SideIdentity};
-use crate::plan::{JournalWish, Options};
+use crate::plan::{JournalWish, Options, words};
 pub(crate) use exchange::{Exported, Imported, export, import};
 pub(crate) use folders::{all as folders_of_devices, keep_in};
 use journal_writer::JournalWriter;
@@ -129,6 +129,16 @@ impl ExistingJournal {
     /// There is a journal of a copy to this dest that did not come to its end.
     pub(crate) fn is_unfinished(&self) -> bool {
         self.old.is_some()
+    }
+
+    /// How much a resumed copy by `plan` reads again, if it does.
+    pub(crate) fn reread_warning(&self, plan: &Plan) -> Option<String> {
+        let old = self.old.as_ref().filter(|_| self.resumes && !plan.hashes.is_empty())?;
+        let bytes = words::exact(old.state().durable.total_bytes());
+        Some(format!(
+            "{bytes} that earlier runs copied are read from the source again: a digest of all data needs every byte, \
+             and earlier runs kept no digests"
+        ))
     }
 
     /// A journal is kept.

@@ -99,9 +99,6 @@ fn resumable(asked: &PlanInput) -> Result<()> {
         let advice = format!("Omit {option}, or copy from the start with --restart instead of --resume.");
         Err(Error::new(Kind::Usage, format!("--resume copies the rest; {option} {why}")).advise(advice))
     };
-    if !options.hashes.is_empty() {
-        return conflict("--hash", "needs the whole source");
-    }
     if options.offload {
         return conflict("--offload", "lets the device copy everything");
     }

@@ -74,10 +74,22 @@ fn a_file_that_is_gone_on_with_is_not_emptied_and_ends_where_the_copy_ends() {
 }
 
 #[test]
-fn a_rest_has_no_digest_of_the_whole_and_shares_no_extents() {
+fn a_resumed_copy_with_a_digest_of_all_data_says_that_it_reads_again_what_is_copied() {
     let (from, to) = (file("a", 1, GIB), file("b", 2, GIB));
     let hash = Options { hashes: vec![HashKind::Sha256], ..resume() };
-    expect(&refused(&hash, &from, &to), Kind::Usage, &["--resume", "--hash"]);
+    let manifest = Options { manifest: Some("m".to_owned()), ..resume() };
+    for (options, kind) in [(hash, HashKind::Sha256), (manifest, HashKind::Blake3)] {
+        let plan = made(&options, &from, &to);
+        assert_eq!((plan.hashes.as_slice(), plan.journal), (&[kind][..], true));
+        let said = why(&plan, "digests");
+        assert!(said.contains("earlier runs kept no digests"), "{said}");
+    }
+    assert!(made(&resume(), &from, &to).hashes.is_empty());
+}
+
+#[test]
+fn a_rest_shares_no_extents() {
+    let (from, to) = (file("a", 1, GIB), file("b", 2, GIB));
     let reflink = Options { reflink: When::Always, ..resume() };
     expect(&refused(&reflink, &from, &to), Kind::Unsupported, &["--resume", "--reflink always"]);
     expect(&refused(&Options { offload: true, ..resume() }, &from, &to), Kind::Usage, &["--offload"]);

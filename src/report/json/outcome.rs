@@ -113,6 +113,7 @@ fn bytes(outcome: &Outcome) -> impl Serialize + use<> {
         hole_bytes: totals.hole_bytes,
         shared_bytes: totals.shared_bytes,
         offloaded_bytes: totals.offloaded_bytes,
+        reread_bytes: totals.reread_bytes,
         zeroed_records: totals.zeroed_runs,
         hole_records: totals.hole_runs,
     }

@@ -159,7 +159,8 @@ impl Meter {
         let data_rate = data_rate.filter(positive);
         let seconds = match data_rate {
             Some(rate) => rest as f64 * (now.written_bytes as f64 / copied as f64) / rate as f64,
-            None => rest as f64 / rate(Sample::copied_bytes, then, now).filter(|&rate| rate > 0)? as f64,
+            // What is only read again counts too.
+            None => rest as f64 / rate(|it| it.copied_bytes() + it.already_bytes, then, now).filter(positive)? as f64,
         };
         Duration::try_from_secs_f64(seconds).ok()
     }

@@ -70,7 +70,7 @@ fn full(Decision { plan, notes }: &Decision, outcome: &Outcome) -> String {
     rows.row("checked", memory_check::row(plan, outcome));
     rows.row("manifest", outcome.manifest.as_deref().map(printable).unwrap_or_default());
     rows.row("bytes", bytes(plan, &outcome.totals));
-    rows.row("journal", outcome.kept.as_ref().map(journal).unwrap_or_default());
+    rows.row("journal", journal(outcome));
     rows.row("time", time(outcome));
     rows.row("estimate", estimated(outcome));
     rows.row("rate", rate(outcome));

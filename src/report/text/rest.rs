@@ -141,9 +141,10 @@ fn forbidden(plan: &Plan, outcome: &Outcome) -> Option<String> {
 }
 
 /// The same command, told to continue what its journal says. Without the record files that are there by now: a mapfile
-/// always, and a manifest where the copy was `complete` but for what could not be read.
+/// always, and a manifest where the copy was `complete` but for what could not be read. Without a digest then too: a
+/// failing source is not read again for it.
 fn resume(args: &[String], complete: bool) -> Vec<String> {
-    let there: &[&str] = if complete { &["--hash", "--mapfile", "--manifest"] } else { &["--hash", "--mapfile"] };
+    let there: &[&str] = if complete { &["--hash", "--mapfile", "--manifest"] } else { &["--mapfile"] };
     let at = args.iter().position(|word| word == "copy").map_or(0, |at| at + 1);
     let (before, after) = args.split_at(at);
     let mut words = vec!["haul".to_owned()];
