@@ -94,12 +94,10 @@ impl Checkpoints {
         self.end = self.end.max(extent.end());
     }
 
-    /// These bytes of the copy cannot be read. What of them is durable already has been read before.
+    /// These bytes of the copy cannot be read.
     pub(super) fn unread(&mut self, extent: Extent) {
-        for lost in self.durable.gaps(extent) {
-            self.news.arrived.remove(lost);
-            self.news.unread.insert(lost);
-        }
+        self.news.arrived.remove(extent);
+        self.news.unread.insert(extent);
     }
 
     /// What is durable, from this run or before.

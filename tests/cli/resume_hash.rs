@@ -278,6 +278,14 @@ fn verifying_reads_the_source_once_and_the_destination_once() {
 }
 
 #[test]
+fn with_delta_what_earlier_runs_copied_is_not_compared() {
+    let copy = Interrupted::with(&[(0, 2 * MIB)]);
+    File::options().write(true).open(&copy.dest).and_then(|dest| dest.set_len(LEN as u64)).expect("it can grow");
+    let report = copy.resumes(&["--delta"]);
+    assert_eq!(number(&report["dest"]["read_bytes"]), LEN as u64 - 2 * MIB as u64, "{report:#}");
+}
+
+#[test]
 fn a_byte_that_an_earlier_run_copied_is_not_written_again() {
     let copy = Interrupted::with(&[(0, 3 * MIB)]);
     // Where the journal's own look does not fall.
