@@ -6,7 +6,7 @@ use super::node::{Data, Node, Purpose, is_too_long};
 use super::probe::write_same_blocks;
 use super::shared::{Shared, map_reserved};
 use super::survey::Survey;
-use super::verdict::Place;
+use super::verdict::CommandRange;
 use crate::core::{
     Buffer, Cache, CommandWishes, CopyName, DeviceError, Extent, Facts, Kind, Op, Request, Result, Run, RunKind,
     Through, Transfers,
@@ -142,10 +142,10 @@ impl Disk {
     }
 
     /// The blocks of `len` bytes from `offset` on, and the command that moves them.
-    pub(super) fn command(&self, op: Op, offset: u64, len: u32) -> io::Result<(Cdb, Place)> {
+    pub(super) fn command(&self, op: Op, offset: u64, len: u32) -> io::Result<(Cdb, CommandRange)> {
         let block = u64::from(self.block_bytes);
         let lba = (self.start + offset) / block;
-        let place = Place { lba, blocks: u64::from(len) / block, block_bytes: block, start: self.start };
+        let place = CommandRange { lba, blocks: u64::from(len) / block, block_bytes: block, start: self.start };
         let beyond = offset.checked_add(len.into()).is_none_or(|end| end > self.size);
         if beyond {
             let words = format!("byte {offset} is beyond its end at byte {}", self.size);
@@ -274,7 +274,7 @@ impl Disk {
     /// Returns when all is on the medium, and nothing older is in the page cache.
     pub(super) fn make_durable(&self) -> io::Result<()> {
         let long = self.start + self.size > u64::from(self.block_bytes) << 32;
-        let flushed = self.node.carry_out(&Cdb::synchronize_cache(long), Data::None, Place::default());
+        let flushed = self.node.carry_out(&Cdb::synchronize_cache(long), Data::None, CommandRange::default());
         match flushed {
             // A disk without a cache need not know the command.
             Err(error) if is_unknown(&error) => {}

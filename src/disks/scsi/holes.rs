@@ -2,7 +2,7 @@
 use super::cdb::Cdb;
 use super::lba_status::{self, ANSWER_BYTES};
 use super::node::{Data, Node, Purpose};
-use super::verdict::Place;
+use super::verdict::CommandRange;
 use crate::core::{CommandWishes, Extent, Passthrough, Run, RunKind};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -66,8 +66,11 @@ impl Holes {
 /// As for [`Node::carry_out`].
 pub(super) fn answer(node: &Node, lba: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; ANSWER_BYTES];
-    let moved =
-        node.carry_out(&Cdb::get_lba_status(lba, ANSWER_BYTES as u32), Data::From(&mut bytes), Place::default())?;
+    let moved = node.carry_out(
+        &Cdb::get_lba_status(lba, ANSWER_BYTES as u32),
+        Data::From(&mut bytes),
+        CommandRange::default(),
+    )?;
     bytes.truncate(moved as usize);
     Ok(bytes)
 }

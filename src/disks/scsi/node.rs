@@ -2,7 +2,7 @@
 use super::cdb::Cdb;
 use super::retry_policy::{Counts, RetryPolicy};
 use super::sense::{Sense, key};
-use super::verdict::{Answer, Place, Verdict, host, judge};
+use super::verdict::{CommandOutcome, CommandRange, CommandStatus, host, judge};
 use crate::core::{CommandWishes, DeviceError, Kind};
 use crate::disks::opening::Opening;
 use crate::sys::sg::{self, SgIoHdr};
@@ -153,12 +153,12 @@ impl Node {
     ///
     /// # Errors
     /// The kernel's error; a [`DeviceError`] for the error of the disk or its transport.
-    pub(super) fn carry_out(&self, cdb: &Cdb, data: Data<'_>, place: Place) -> io::Result<u32> {
+    pub(super) fn carry_out(&self, cdb: &Cdb, data: Data<'_>, place: CommandRange) -> io::Result<u32> {
         self.carry_out_by(How::Copied, cdb, data, place)
     }
 
     /// The same, with the bytes moved as reported.
-    pub(super) fn carry_out_by(&self, how: How, cdb: &Cdb, mut data: Data<'_>, place: Place) -> io::Result<u32> {
+    pub(super) fn carry_out_by(&self, how: How, cdb: &Cdb, mut data: Data<'_>, place: CommandRange) -> io::Result<u32> {
         let mut patience = RetryPolicy::default();
         loop {
             let exchanged = match how {
@@ -175,14 +175,14 @@ impl Node {
                 answer => answer?,
             };
             match judge(&answer, data.len(), place) {
-                Verdict::Done { moved, recovered } => {
+                CommandOutcome::Done { moved, recovered } => {
                     // Answers about the disk are as long as they are.
                     let short = place.blocks > 0 && moved < data.len();
                     self.note_done(short, recovered);
                     return Ok(moved);
                 }
-                Verdict::Failed { error, on_the_way } => return Err(self.settled(error, on_the_way)),
-                Verdict::Again(why, error) => match patience.again(why, &self.wishes, Instant::now()) {
+                CommandOutcome::Failed { error, on_the_way } => return Err(self.settled(error, on_the_way)),
+                CommandOutcome::Again(why, error) => match patience.again(why, &self.wishes, Instant::now()) {
                     None => return Err(self.settled(error, answer.sense.is_none())),
                     Some(pause) => {
                         self.counts.again(why);
@@ -230,7 +230,7 @@ impl Node {
     }
 
     /// Gives one command and returns with the answer.
-    fn exchange(&self, how: How, cdb: &Cdb, data: &mut Data<'_>, timeout_ms: u32) -> io::Result<Answer> {
+    fn exchange(&self, how: How, cdb: &Cdb, data: &mut Data<'_>, timeout_ms: u32) -> io::Result<CommandStatus> {
         let mut sense = [0u8; SENSE_BYTES];
         let mut header = data.header(cdb, timeout_ms);
         header.sbp = sense.as_mut_ptr();
@@ -251,7 +251,7 @@ impl Node {
     /// begun again by a signal while the device still moves bytes. No queue of this node may be in use.
     ///
     /// It returns when the answer is there, however long that takes: until then the device may use the memory.
-    fn exchange_directly(&self, cdb: &Cdb, data: &mut Data<'_>) -> io::Result<Answer> {
+    fn exchange_directly(&self, cdb: &Cdb, data: &mut Data<'_>) -> io::Result<CommandStatus> {
         let mut sense = [0u8; SENSE_BYTES];
         let mut header = data.header(cdb, self.timeout_ms());
         header.sbp = sense.as_mut_ptr();
@@ -328,12 +328,12 @@ pub(super) fn header(cdb: &Cdb, timeout_ms: u32) -> SgIoHdr {
 }
 
 /// What the driver says in a header that came back.
-pub(super) fn answer(header: &SgIoHdr, sense: &[u8]) -> Answer {
+pub(super) fn answer(header: &SgIoHdr, sense: &[u8]) -> CommandStatus {
     /// Of the driver's status: the command timed out, before the host status reported it.
     const DRIVER_TIMEOUT: u16 = 0x06;
     const DID_TIME_OUT: u16 = 0x03;
     let timed_out = header.driver_status & 0x0f == DRIVER_TIMEOUT && header.host_status == 0;
-    Answer {
+    CommandStatus {
         status: header.status & 0x7e,
         host: if timed_out { DID_TIME_OUT } else { header.host_status },
         residual: header.resid,

@@ -5,7 +5,7 @@ use super::node::{self, SENSE_BYTES, is_full};
 use super::probe::most_in_flight;
 use super::reserve::Reserve;
 use super::retry_policy::RetryPolicy;
-use super::verdict::{Verdict, judge, kind_of};
+use super::verdict::{CommandOutcome, judge, kind_of};
 use crate::core::{Completion, Op, Queue, Ready, Request, Transferred, Transfers};
 use crate::sys::sg;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
@@ -67,7 +67,7 @@ type Senses = Arc<[[AtomicU8; SENSE_BYTES]]>;
 struct Flight {
     waiting: Waiting,
     len: u32,
-    place: super::verdict::Place,
+    place: super::verdict::CommandRange,
     senses: Senses,
 }
 
@@ -201,15 +201,15 @@ impl SgQueue {
             self.reserve.moved(direct);
         }
         match judge(&answer, len, place) {
-            Verdict::Done { moved, recovered } => {
+            CommandOutcome::Done { moved, recovered } => {
                 node.note_done(moved < len, recovered);
                 self.finish(waiting.request, Ok(moved));
             }
-            Verdict::Failed { error, on_the_way } => {
+            CommandOutcome::Failed { error, on_the_way } => {
                 let error = node.settled(error, on_the_way);
                 self.finish(waiting.request, Err(error));
             }
-            Verdict::Again(why, error) => {
+            CommandOutcome::Again(why, error) => {
                 let now = Instant::now();
                 match waiting.patience.again(why, &node.wishes, now) {
                     Some(pause) => {

@@ -18,7 +18,7 @@ fn memory_of_abandoned_commands_is_never_freed() {
             until: 4096,
             buffer,
         };
-        let place = crate::disks::scsi::verdict::Place { lba: 0, blocks: 8, block_bytes: 512, start: 0 };
+        let place = crate::disks::scsi::verdict::CommandRange { lba: 0, blocks: 8, block_bytes: 512, start: 0 };
         let waiting = Waiting { request, patience: RetryPolicy::default() };
         Flight { waiting, len: 4096, place, senses: senses.clone() }
     };
