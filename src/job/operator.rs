@@ -66,9 +66,9 @@ pub(super) mod tests {
     use crate::core::Silent;
 
     /// Agrees to everything, and shows nothing.
-    pub(in crate::job) struct Agreeable;
+    pub(in crate::job) struct AcceptAll;
 
-    impl Operator for Agreeable {
+    impl Operator for AcceptAll {
         fn warn(&self, _warning: &str) {}
 
         fn warn_of(&self, _notes: &PlanNotes) {}

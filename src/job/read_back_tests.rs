@@ -5,7 +5,7 @@ use crate::disks::memory::Memory;
 use crate::job::concurrent_readback;
 use crate::job::digest_collector::DigestCollector;
 use crate::job::opened::OpenDest;
-use crate::job::operator::tests::Agreeable;
+use crate::job::operator::tests::AcceptAll;
 use crate::job::verify_dests::{self, One};
 use crate::plan::{Options, ProgressStyle};
 use proptest::prelude::*;
@@ -111,7 +111,7 @@ fn copied(source: Arc<Lying>, dest: &Arc<Lying>, portion: Portion) -> Outcome {
     let facts = [&source, dest].map(|end| end.facts().clone());
     let plan = plan::make(&options, &facts[0], &facts[1], &Host { ring_refused: None }).unwrap();
     let ends: Ends = [source, dest.clone()];
-    let session = Session::new(Arc::new(Agreeable));
+    let session = Session::new(Arc::new(AcceptAll));
     let mut collector = DigestCollector::begin(&options, &plan, &facts[0], &[&facts[1]]).unwrap();
     let mut outcome = session.run(Task::new(&plan, &ends, &mut *schedules::make(&plan, &ends[0]), &collector));
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
@@ -271,7 +271,7 @@ fn followed(source: Arc<Lying>, dest: &Arc<Lying>, between: impl FnOnce(&Lying))
     let mut plan = plan::make(&options, &facts[0], &facts[1], &Host { ring_refused: None }).unwrap();
     plan.read_back.as_mut().unwrap().window_bytes = Some(4 * BLOCK);
     let ends: Ends = [source, dest.clone()];
-    let session = Session::new(Arc::new(Agreeable));
+    let session = Session::new(Arc::new(AcceptAll));
     let mut collector = DigestCollector::begin(&options, &plan, &facts[0], &[&facts[1]]).unwrap();
     let reader: Arc<dyn Endpoint> = dest.clone();
     let copy = |hearer: &dyn Observer| {
