@@ -25,7 +25,7 @@ impl Ends {
 }
 
 /// Whether a disk says that it has the same bytes.
-enum Agreed {
+enum DeviceComparison {
     Yes,
     /// Its error.
     No(io::Error),
@@ -67,12 +67,12 @@ impl Writer {
     /// Reads the dest and compares it with `bytes`.
     pub(super) fn compare_run(&mut self, bytes: &[u8], obs: usize) -> Result<(), Diagnostic> {
         let doubt = match self.agrees(bytes, obs)? {
-            Agreed::Yes => {
+            DeviceComparison::Yes => {
                 self.arrived(bytes.len() as u64, obs as u64);
                 return Ok(());
             }
-            Agreed::No(error) => Some(error),
-            Agreed::Unknown => None,
+            DeviceComparison::No(error) => Some(error),
+            DeviceComparison::Unknown => None,
         };
         // Whole records, as direct I/O needs them, though the last one may be short.
         let len = bytes.len().next_multiple_of(obs);
@@ -96,26 +96,28 @@ impl Writer {
 
     /// Lets a disk that is reached by its own commands compare by itself. Where it finds a difference, reading shows
     /// which record it is.
-    fn agrees(&mut self, bytes: &[u8], obs: usize) -> Result<Agreed, Diagnostic> {
+    fn agrees(&mut self, bytes: &[u8], obs: usize) -> Result<DeviceComparison, Diagnostic> {
         let dest = &self.ends.dest;
         let fails = |error| Diagnostic::Careful(Careful::Compare(error));
         let whole = bytes.len().is_multiple_of(obs);
-        let Some(device) = dest.device().filter(|_| whole && !self.compares_itself) else { return Ok(Agreed::Unknown) };
+        let Some(device) = dest.device().filter(|_| whole && !self.compares_itself) else {
+            return Ok(DeviceComparison::Unknown);
+        };
         let at = dest.tell().map_err(fails)?;
         if dest.size.is_some_and(|size| size < at + bytes.len() as u64) {
-            return Ok(Agreed::Unknown);
+            return Ok(DeviceComparison::Unknown);
         }
         match device.compare_at(bytes, at) {
             Ok(()) => {
                 dest.seek(SeekFrom::Current(bytes.len() as i64)).map_err(fails)?;
-                Ok(Agreed::Yes)
+                Ok(DeviceComparison::Yes)
             }
             Err(error) => match DeviceError::of(&error) {
-                Some(said) if said.is_miscompare() => Ok(Agreed::No(error)),
+                Some(said) if said.is_miscompare() => Ok(DeviceComparison::No(error)),
                 Some(said) if said.kind == Kind::Unsupported => {
                     self.compares_itself = true;
                     self.listener.complain(Side::Dest, &Diagnostic::Careful(Careful::ReadToCompare(error)), false);
-                    Ok(Agreed::Unknown)
+                    Ok(DeviceComparison::Unknown)
                 }
                 _ => Err(fails(error)),
             },
