@@ -4,7 +4,7 @@ use super::journal::{ActiveJournal, FinishedJournal};
 use super::manifest_delta::{Judged, ManifestDelta};
 use super::mapfile::Map;
 use super::operator::Operator;
-use super::prepared::{Agreed, Prepared};
+use super::prepared::{Confirmed, Prepared};
 use super::session::{Session, Task};
 use super::{concurrent_readback, estimate, read_back, time_limit};
 use crate::core::schedules;
@@ -66,13 +66,13 @@ pub(crate) enum Ran {
     Interrupted(i32),
 }
 
-impl Agreed {
+impl Confirmed {
     /// Opens the sides, and the files during the copy.
     ///
     /// # Errors
     /// What cannot be opened. Nothing was written.
     pub(crate) fn open(self) -> Result<Opened> {
-        let Agreed { prepared, held } = self;
+        let Confirmed { prepared, held } = self;
         let Prepared { operator, options, source, dests, plans, journals, delta } = prepared;
         // Of what differs nothing can be estimated, and of several dests the slowest would bind.
         let alone = delta.is_none() && dests.len() == 1 && options.ranges.is_none();

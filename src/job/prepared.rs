@@ -87,7 +87,7 @@ impl Prepared {
     ///
     /// # Errors
     /// Refused where the operator does not agree; another haul writes there; what cannot be read back.
-    pub(crate) fn agree(mut self) -> Result<Agreed> {
+    pub(crate) fn agree(mut self) -> Result<Confirmed> {
         let can_resume = self.dests.len() == 1 && self.delta.is_none();
         for (plan, found) in self.plans.alone.iter().zip(&self.journals) {
             let Some(unfinished) = found.unfinished(plan, can_resume) else { continue };
@@ -113,7 +113,7 @@ impl Prepared {
         }
         let locked = plans.alone.iter().zip(&*dests).map(|(plan, dest)| disks::hold_dest(&plan.dest, dest));
         let held = locked.filter_map(Result::transpose).collect::<Result<_>>()?;
-        Ok(Agreed { prepared: self, held })
+        Ok(Confirmed { prepared: self, held })
     }
 }
 
@@ -129,7 +129,7 @@ fn resumed(options: &Options) -> Options {
 }
 
 /// A copy that may be made: the operator agrees, and no other haul writes to its dests.
-pub(crate) struct Agreed {
+pub(crate) struct Confirmed {
     pub(super) prepared: Prepared,
     pub(super) held: Vec<Held>,
 }
