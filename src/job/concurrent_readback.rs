@@ -60,8 +60,8 @@ pub(crate) fn followed_while<T>(
         };
         // Where no thread is left, and where reading fails, everything is read back afterwards.
         let follower = thread::Builder::new().name("haul-follow".to_owned()).spawn_scoped(scope, follow);
-        let ended = Ending(front);
-        let done = copy(&Ahead { front, hearer });
+        let ended = EndGuard(front);
+        let done = copy(&BlockObserver { front, hearer });
         drop(ended);
         drop(follower.map(|follower| follower.join()));
         done
@@ -70,21 +70,21 @@ pub(crate) fn followed_while<T>(
 }
 
 /// Informs the follower that the copy is over, also where it panics.
-struct Ending<'a>(&'a Front);
+struct EndGuard<'a>(&'a Front);
 
-impl Drop for Ending<'_> {
+impl Drop for EndGuard<'_> {
     fn drop(&mut self) {
         self.0.end();
     }
 }
 
 /// Hears the copy.
-struct Ahead<'a> {
+struct BlockObserver<'a> {
     front: &'a Front,
     hearer: &'a dyn Observer,
 }
 
-impl Observer for Ahead<'_> {
+impl Observer for BlockObserver<'_> {
     fn hear(&self, event: &Event<'_>) {
         self.hearer.hear(event);
         if let Event::Digested(block) = event {
