@@ -17,7 +17,7 @@ use crate::core::{
     Completion, Endpoint, Error, Extent, Limits, MemoryCheck, Op, Plan, Pool, Request, Route, Schedule, Side, Totals,
     Transferred, Unread,
 };
-use crate::engine::alone::Alone;
+use crate::engine::alone::AloneRetries;
 use crate::engine::bad_block_search::BadBlockSearch;
 use crate::engine::checkpoints::Checkpoints;
 use crate::engine::comparing::Comparing;
@@ -93,7 +93,7 @@ pub(in crate::engine) struct Pump<'a> {
     /// Blocks of which the dest could not be read, and which were therefore written.
     pub(in crate::engine) unreadable_dest: u64,
     /// Blocks that failed beside others.
-    pub(in crate::engine) alone: Alone,
+    pub(in crate::engine) alone: AloneRetries,
     /// Bad places of the source that the dest has the bytes of.
     pub(in crate::engine) recovery: Option<DestRecovery>,
     /// The block whose read ended the copy.
@@ -140,7 +140,7 @@ impl<'a> Pump<'a> {
             given_up: u64::MAX,
             totals: Totals::default(),
             meter: Meter::start(),
-            alone: Alone::new(blocks as usize),
+            alone: AloneRetries::new(blocks as usize),
             recovery: None,
             suspect: Suspect::default(),
             unreadable_dest: 0,
