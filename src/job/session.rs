@@ -14,11 +14,11 @@ pub(crate) struct Session {
     estimated: Option<Estimated>,
     stop: Arc<Stop>,
     /// One of several that run at once and are shown together; `None`: each run is shown by itself.
-    among: Option<Among>,
+    among: Option<OneOfSeveral>,
 }
 
 /// One of several at once: where its numbers go, and what shows those of all.
-struct Among {
+struct OneOfSeveral {
     tally: Arc<Tally>,
     shown: Arc<dyn Shown>,
 }
@@ -71,7 +71,7 @@ impl Session {
     /// The same, with how the run went over time.
     pub(crate) fn run_shown(&self, task: Task<'_>) -> (Outcome, Series) {
         let Task { plan, ends, schedule, observer, keeping, tally } = task;
-        if let Some(Among { tally, shown }) = &self.among {
+        if let Some(OneOfSeveral { tally, shown }) = &self.among {
             let outcome =
                 engine::run_keeping(plan, ends, schedule, engine::Watch::new(&self.stop, tally, observer), keeping);
             return (outcome, shown.series());
@@ -85,7 +85,7 @@ impl Session {
         let forecast = estimated.map(|estimated| estimated.forecast.clone());
         let shown =
             self.show(plan, ends, &[Watched { tally: tally.clone(), total_bytes: plan.total_bytes() }], forecast);
-        let both = Both { shown: &*shown, observer };
+        let both = ObserverPair { shown: &*shown, observer };
         let mut outcome =
             engine::run_keeping(plan, ends, schedule, engine::Watch::new(&self.stop, &tally, &both), keeping);
         outcome.estimate = estimate;
@@ -110,7 +110,7 @@ impl Session {
         let shown = self.show(plan, ends, &runs, None);
         let done = thread::scope(|scope| {
             let run = |((job, _), watched): ((J, u64), &Watched)| {
-                let among = Some(Among { tally: watched.tally.clone(), shown: shown.clone() });
+                let among = Some(OneOfSeveral { tally: watched.tally.clone(), shown: shown.clone() });
                 let (operator, stop) = (self.operator.clone(), self.stop.clone());
                 let session = Session { operator, stop, estimated: None, among };
                 let work = &work;
@@ -130,12 +130,12 @@ impl Session {
 }
 
 /// Two observers of the same events.
-struct Both<'a> {
+struct ObserverPair<'a> {
     shown: &'a dyn Shown,
     observer: &'a dyn Observer,
 }
 
-impl Observer for Both<'_> {
+impl Observer for ObserverPair<'_> {
     fn hear(&self, event: &Event<'_>) {
         self.shown.hear(event);
         self.observer.hear(event);
