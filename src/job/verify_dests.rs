@@ -4,7 +4,7 @@ use crate::core::{DigestedBlock, Ended, Error, Extent, Kind, Outcome, Plan, Side
 use crate::engine::Ends;
 use crate::job::digest_collector::DigestCollector;
 use crate::job::opened::OpenDest;
-use crate::job::read_back::{self, Answer, Written};
+use crate::job::read_back::{self, DestToVerify, ReadBackResult};
 use crate::job::session::Session;
 use crate::plan::{self, Plans};
 
@@ -49,7 +49,7 @@ pub(super) fn one(session: &Session, written: One<'_>, collector: &mut DigestCol
     };
     let list = Checklist::new(digests.kind, collector.take());
     let reader = reader.clone();
-    let answer = read_back::read_back(session, Written { plan, ends, reader, len, behind }, &list, sample);
+    let answer = read_back::read_back(session, DestToVerify { plan, ends, reader, len, behind }, &list, sample);
     outcome.verified = Some(answer.verified);
     if !matches!(answer.ended, Ended::Complete) {
         outcome.ended = answer.ended;
@@ -98,7 +98,7 @@ pub(super) fn each(
         let sample: Option<Vec<Extent>> =
             sample.as_ref().map(|blocks| blocks.iter().copied().filter(|block| block.end() <= len).collect());
         let moved = sample.as_ref().map_or(len, |blocks| blocks.iter().map(|block| block.len).sum());
-        jobs.push(((number, Written { plan, ends: &dest.ends, reader, len, behind: Vec::new() }, sample), moved));
+        jobs.push(((number, DestToVerify { plan, ends: &dest.ends, reader, len, behind: Vec::new() }, sample), moved));
     }
     if jobs.is_empty() {
         return;
@@ -108,7 +108,7 @@ pub(super) fn each(
     let answers = session.at_once(&reading, ends, jobs, |session, (number, written, sample)| {
         (number, read_back::read_back(session, written, &list, sample))
     });
-    for (number, Answer { verified, ended }) in answers {
+    for (number, ReadBackResult { verified, ended }) in answers {
         let dest = &mut outcome.dests[number];
         dest.verified = Some(verified);
         match ended {
