@@ -6,7 +6,7 @@ use crate::job::concurrent_readback;
 use crate::job::digest_collector::DigestCollector;
 use crate::job::opened::OpenDest;
 use crate::job::operator::tests::AcceptAll;
-use crate::job::verify_dests::{self, One};
+use crate::job::verify_dests::{self, CopiedDest};
 use crate::plan::{Options, ProgressStyle};
 use proptest::prelude::*;
 use std::io;
@@ -117,7 +117,12 @@ fn copied(source: Arc<Lying>, dest: &Arc<Lying>, portion: Portion) -> Outcome {
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
     let reader: Arc<dyn Endpoint> = dest.clone();
     let dest = OpenDest { ends, reader: Some(reader) };
-    verify_dests::one(&session, One { plan: &plan, dest: &dest, behind: Vec::new() }, &mut collector, &mut outcome);
+    verify_dests::one(
+        &session,
+        CopiedDest { plan: &plan, dest: &dest, behind: Vec::new() },
+        &mut collector,
+        &mut outcome,
+    );
     outcome
 }
 
@@ -288,7 +293,7 @@ fn followed(source: Arc<Lying>, dest: &Arc<Lying>, between: impl FnOnce(&Lying))
     let (mut outcome, behind) =
         concurrent_readback::followed_while(&session, &plan, &reader, &collector, || true, copy);
     let dest = OpenDest { ends, reader: Some(reader) };
-    verify_dests::one(&session, One { plan: &plan, dest: &dest, behind }, &mut collector, &mut outcome);
+    verify_dests::one(&session, CopiedDest { plan: &plan, dest: &dest, behind }, &mut collector, &mut outcome);
     outcome
 }
 

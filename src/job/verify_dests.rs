@@ -9,7 +9,7 @@ use crate::job::session::Session;
 use crate::plan::{self, Plans};
 
 /// A copy to one dest that was carried out.
-pub(super) struct One<'a> {
+pub(super) struct CopiedDest<'a> {
     /// By which it was.
     pub(super) plan: &'a Plan,
     pub(super) dest: &'a OpenDest,
@@ -19,8 +19,8 @@ pub(super) struct One<'a> {
 
 /// What comes after a copy to one dest, if it is complete: digests of what only earlier runs had in hand, and reading
 /// back.
-pub(super) fn one(session: &Session, written: One<'_>, collector: &mut DigestCollector, outcome: &mut Outcome) {
-    let One { plan, dest: OpenDest { ends, reader }, behind } = written;
+pub(super) fn one(session: &Session, written: CopiedDest<'_>, collector: &mut DigestCollector, outcome: &mut Outcome) {
+    let CopiedDest { plan, dest: OpenDest { ends, reader }, behind } = written;
     let len = outcome.claimed.end();
     if !matches!(outcome.ended, Ended::Complete) {
         if let (Some(digests), false) = (plan.digest_blocks, behind.is_empty()) {
