@@ -44,7 +44,7 @@ pub use failure::Failure;
 pub use forecast::{Course, Forecast, Reached, Track};
 pub use grid::{Effort, grid};
 pub use level::Figure;
-pub use pick::{Answer, answer};
+pub use pick::{BestPoint, answer};
 pub use places::{Walk, spread};
 pub use point::{DD_BLOCK_BYTES, Point, Way};
 pub use profile::{Profiled, WayCost, profile};

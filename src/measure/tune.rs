@@ -1,5 +1,5 @@
 //! The sweep itself: which run when, for how long, and when it is enough.
-use super::{Answer, Entry, Failure, Point, Subject, Sweep, Trial, Walk, Way, answer};
+use super::{BestPoint, Entry, Failure, Point, Subject, Sweep, Trial, Walk, Way, answer};
 use crate::core::{Extent, Op, Stop};
 use std::time::Duration;
 
@@ -52,9 +52,9 @@ pub struct Tuned {
     /// Every point with its runs.
     pub sweep: Sweep,
     /// The answer; `None` where nothing could be moved.
-    pub answer: Option<Answer>,
+    pub answer: Option<BestPoint>,
     /// The answer through the page cache, where that is another way.
-    pub buffered: Option<Answer>,
+    pub buffered: Option<BestPoint>,
     /// Whole rounds.
     pub rounds: u32,
     /// The disk is so small that bytes were moved more than once: a cache in it may have had them.

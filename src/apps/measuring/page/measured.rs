@@ -2,7 +2,7 @@
 use crate::apps::measuring::report as measuring;
 use crate::core::{Facts, Machine, Op};
 use crate::measure::fit::Fit;
-use crate::measure::{Answer, Cost, Effect, Entry, Point, Profiled, Trial, Tuned, Way, WayCost, Zone};
+use crate::measure::{BestPoint, Cost, Effect, Entry, Point, Profiled, Trial, Tuned, Way, WayCost, Zone};
 use crate::report::page::axis::{Axis, Quantity};
 use crate::report::page::chart::{Chart, Curve, Shape};
 use crate::report::page::{Figure, Page, Table, bare, device, frame, render};
@@ -63,7 +63,7 @@ pub fn tune(tuned: &Tuned, measured: Measured<'_>) -> String {
 }
 
 /// The setting that is good enough, and what for.
-fn enough(found: &Answer) -> String {
+fn enough(found: &BestPoint) -> String {
     let setting =
         |point: Point| format!("{} blocks, {} in flight", units::block(point.block_bytes.into()), point.depth);
     let of_best = match found.pick == found.best {

@@ -3,7 +3,7 @@ use crate::core::Machine;
 use crate::core::{Facts, Op};
 use crate::measure::fit::fit;
 use crate::measure::{
-    Answer, Commands, Cost, Effect, Failure, Interference, Memory, Moment, Point, Profiled, Sustained, Sweep, Trial,
+    BestPoint, Commands, Cost, Effect, Failure, Interference, Memory, Moment, Point, Profiled, Sustained, Sweep, Trial,
     Tuned, Way, WayCost, Zone,
 };
 use crate::report::examples;
@@ -135,7 +135,7 @@ fn a_sweep_is_read_off_a_curve_for_each_depth_and_says_what_is_enough() {
         sweep.record(index, trial(point, rate(&point)));
     }
     let (best, pick) = (point(Way::Direct, 22, 8), point(Way::Direct, 20, 8));
-    let answer = Answer {
+    let answer = BestPoint {
         best,
         best_bytes_per_s: 4e8,
         pick,
@@ -164,7 +164,7 @@ fn a_sweep_is_read_off_a_curve_for_each_depth_and_says_what_is_enough() {
     // The headline, and above the chart.
     assert_eq!(page.matches(words).count(), 2, "{page}");
     assert!(page.contains("</span>1 in flight</span>") && page.contains("</span>8 in flight</span>"), "{page}");
-    let alone = Tuned { answer: tuned.answer.map(|found| Answer { pick: found.best, ..found }), ..tuned };
+    let alone = Tuned { answer: tuned.answer.map(|found| BestPoint { pick: found.best, ..found }), ..tuned };
     assert!(page_of(&alone).contains("in flight: 390.0 MB/s, no other setting is faster"));
 }
 

@@ -3,7 +3,7 @@ use super::chart::{self, Bars, Look};
 use super::{Meter, Run, latency, point, whole};
 use crate::apps::measuring::plan::TableStyle;
 use crate::core::{Facts, Op};
-use crate::measure::{Answer, Entry, Point, State, Trial, Tuned, Watch, Way};
+use crate::measure::{BestPoint, Entry, Point, State, Trial, Tuned, Watch, Way};
 use crate::report::columns::{Columns, beside, cells};
 use crate::report::style::{STRONG, paint};
 use crate::report::text::described;
@@ -136,7 +136,7 @@ pub fn tune_charts(tuned: &Tuned, look: Look) -> String {
     charts.into_iter().filter(|chart| !chart.is_empty()).map(|chart| format!("\n{chart}")).collect()
 }
 
-fn answer(found: &Answer, tuned: &Tuned, rows: &mut Columns) {
+fn answer(found: &BestPoint, tuned: &Tuned, rows: &mut Columns) {
     let pick = format!("{} blocks, {} in flight", units::block(found.pick.block_bytes.into()), found.pick.depth);
     let rate = units::rate(whole(found.pick_bytes_per_s));
     let of_best = if found.pick == found.best {
@@ -159,7 +159,7 @@ fn answer(found: &Answer, tuned: &Tuned, rows: &mut Columns) {
     }
 }
 
-fn sure(found: &Answer) -> String {
+fn sure(found: &BestPoint) -> String {
     let rounds = if found.rounds == 1 { "one round".to_owned() } else { format!("{} rounds", found.rounds) };
     match (found.confidence, found.pick_interval) {
         (Some(share), Some((low, high))) => {
