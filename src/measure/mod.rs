@@ -54,7 +54,7 @@ pub use run::{Landed, Run, run};
 pub use sample::{Budget, Look, look, sample};
 pub use stage::{Moment, Stage};
 pub use subject::Subject;
-pub use surroundings::Around;
+pub use surroundings::RunningSystem;
 pub use sustained::{Sustained, sustained};
 pub use sweep::{Entry, State, Sweep};
 pub use system_impact::{Effect, Interference, Memory, SystemUnderTest, Unknown, effects};
