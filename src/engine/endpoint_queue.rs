@@ -70,7 +70,7 @@ impl EndpointQueue {
 mod tests {
     use super::*;
     use crate::core::{Facts, Kind, Op};
-    use crate::disks::memory::{Asked, Memory};
+    use crate::disks::memory::{Memory, RecordedRequest};
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
     #[test]
@@ -95,7 +95,7 @@ mod tests {
                 assert!(matches!(completion.result, Transferred::Moved(64)), "{engine:?}: {:?}", completion.result);
                 assert_eq!(completion.request.buffer.bytes()[0] as usize, slot * 64, "{engine:?}");
             }
-            assert!(disk.asked().iter().all(|Asked { op, .. }| *op == Op::Read));
+            assert!(disk.asked().iter().all(|RecordedRequest { op, .. }| *op == Op::Read));
         }
     }
 
