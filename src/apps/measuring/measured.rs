@@ -26,7 +26,7 @@ const MEMORY_HALVED_MAX: u32 = 4;
 
 /// What is to be measured, and how.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct MeasureTask<'a> {
     pub(crate) path: &'a str,
     pub(crate) engine: Option<EngineKind>,
     /// Where the page goes, if one was asked for.
@@ -40,7 +40,7 @@ pub(crate) struct Asked<'a> {
 }
 
 /// A disk or file that is open to be measured.
-pub(crate) struct Opened<'a> {
+pub(crate) struct MeasuredDisk<'a> {
     pub(crate) facts: Facts,
     pub(crate) subject: Subject,
     /// How it was opened.
@@ -65,13 +65,13 @@ pub(crate) struct Opened<'a> {
     out: Out,
 }
 
-impl<'a> Opened<'a> {
+impl<'a> MeasuredDisk<'a> {
     /// Looks at the disk, warns, opens it by every way that it has; from then on a signal stops the measuring.
     ///
     /// # Errors
     /// As for [`probe::source`], [`plan::measure`] and [`disks::open_source`]; there is no place for the page.
-    pub(crate) fn new(asked: Asked<'a>, out: Out) -> Result<Self> {
-        let begun = Begun::now(asked, out)?;
+    pub(crate) fn new(asked: MeasureTask<'a>, out: Out) -> Result<Self> {
+        let begun = MeasureStart::now(asked, out)?;
         if Path::new(asked.path).is_dir() {
             let advice = "Name a file in it, or the device that it is mounted from; --write measures writing in it.";
             return Err(Error::new(Kind::Usage, format!("{} is a directory", asked.path)).advise(advice));
@@ -92,13 +92,13 @@ impl<'a> Opened<'a> {
     /// # Errors
     /// As for [`plan::measure_writing`]; no confirmation; the original data cannot be saved.
     pub(crate) fn to_write(
-        asked: Asked<'a>,
+        asked: MeasureTask<'a>,
         wish: &WriteWish,
         reach: Reach,
         time: Duration,
         out: Out,
     ) -> Result<std::result::Result<Self, i32>> {
-        let begun = Begun::now(asked, out)?;
+        let begun = MeasureStart::now(asked, out)?;
         let facts = scratch::look(asked.path)?;
         let page = page::place(asked.report, &[(Side::Dest, &facts)])?;
         let host = host(asked.engine);
@@ -129,8 +129,10 @@ impl<'a> Opened<'a> {
         let (over, keeping, began) = (&writing.over, time.mul_f64(KEEPING), Instant::now());
         let prepared = scratch::prepare(&mut subject, over, reach.filled, path.as_deref(), keeping, &stop)?;
         let kept_in = began.elapsed();
-        let opened =
-            |scratch| Opened { kept_in, ..begun.opened(facts, page, writing.measuring, subject, stop, Some(scratch)) };
+        let opened = |scratch| MeasuredDisk {
+            kept_in,
+            ..begun.opened(facts, page, writing.measuring, subject, stop, Some(scratch))
+        };
         Ok(prepared.map(opened))
     }
 
@@ -236,16 +238,16 @@ impl<'a> Opened<'a> {
 }
 
 /// What is there before the disk is examined.
-struct Begun<'a> {
-    asked: Asked<'a>,
+struct MeasureStart<'a> {
+    asked: MeasureTask<'a>,
     signals: Signals,
     started: SystemTime,
     out: Out,
 }
 
-impl<'a> Begun<'a> {
-    fn now(asked: Asked<'a>, out: Out) -> Result<Self> {
-        Ok(Begun { asked, signals: Signals::watch(out)?, started: SystemTime::now(), out })
+impl<'a> MeasureStart<'a> {
+    fn now(asked: MeasureTask<'a>, out: Out) -> Result<Self> {
+        Ok(MeasureStart { asked, signals: Signals::watch(out)?, started: SystemTime::now(), out })
     }
 
     fn warn(&self, plan: &Measuring) {
@@ -260,10 +262,10 @@ impl<'a> Begun<'a> {
         subject: Subject,
         stop: Arc<Stop>,
         scratch: Option<Scratch>,
-    ) -> Opened<'a> {
-        let Begun { asked: Asked { words, label, style, .. }, signals, started, out } = self;
+    ) -> MeasuredDisk<'a> {
+        let MeasureStart { asked: MeasureTask { words, label, style, .. }, signals, started, out } = self;
         let (warnings, written, not_put_back) = (plan.warnings.clone(), None, None);
-        Opened {
+        MeasuredDisk {
             facts,
             subject,
             plan,

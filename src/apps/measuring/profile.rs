@@ -2,7 +2,7 @@
 use super::read_buffer::read_buffer;
 use super::{json as found_json, page, plan};
 use crate::apps::exit::{Exit, printed};
-use crate::apps::measuring::measured::{Asked, Opened, in_the_cache};
+use crate::apps::measuring::measured::{MeasureTask, MeasuredDisk, in_the_cache};
 use crate::apps::measuring::plan::{KEPT_BYTES_MAX, Measuring, ProfileOptions, Reach, TableStyle, TimingFrom};
 use crate::apps::measuring::random::random;
 use crate::apps::measuring::report::{Look, Meter, profile_charts, profile_csv, profile_text, timing_text};
@@ -27,7 +27,7 @@ const TIMING_BYTES_MIN: u64 = 1 << 20;
 
 /// `words` is the command line behind the program's name.
 pub(crate) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> Result<Exit> {
-    let asked = Asked {
+    let asked = MeasureTask {
         path: &options.path,
         engine: options.engine,
         report: options.report.as_deref(),
@@ -40,11 +40,11 @@ pub(crate) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
     }
     let positions = options.positions.unwrap_or(POSITIONS);
     let mut opened = match &options.write {
-        None => Opened::new(asked, out)?,
+        None => MeasuredDisk::new(asked, out)?,
         Some(wish) => {
             let reach =
                 Reach { places: positions, kept_bytes: KEPT_BYTES_MAX, file_bytes: KEPT_BYTES_MAX, filled: true };
-            match Opened::to_write(asked, wish, reach, options.time.unwrap_or(TIME), out)? {
+            match MeasuredDisk::to_write(asked, wish, reach, options.time.unwrap_or(TIME), out)? {
                 Ok(opened) => opened,
                 Err(signal) => return Ok(Exit::Signal(signal)),
             }
@@ -78,7 +78,7 @@ pub(crate) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
     Ok(opened.exit(found.failure, any, printed))
 }
 
-fn all_parts(options: &ProfileOptions, opened: &mut Opened<'_>, positions: u32, out: Out) -> Profiled {
+fn all_parts(options: &ProfileOptions, opened: &mut MeasuredDisk<'_>, positions: u32, out: Out) -> Profiled {
     let op = opened.op();
     if op == Op::Read {
         let left_out = by_node(&opened.plan, &opened.facts, &mut opened.subject);
@@ -141,7 +141,7 @@ fn timed_from(from: TimingFrom, facts: &Facts) -> Result<u64> {
 }
 
 /// One line, as hdparm has it.
-fn timing(options: &ProfileOptions, from: u64, mut opened: Opened<'_>, out: Out) -> Exit {
+fn timing(options: &ProfileOptions, from: u64, mut opened: MeasuredDisk<'_>, out: Out) -> Exit {
     let each = options.time.unwrap_or(TIMING.1);
     let timed = measure::timing(&mut opened.subject, from, TIMING.0, each, &opened.stop);
     opened.measured();

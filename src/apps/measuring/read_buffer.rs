@@ -1,7 +1,7 @@
 //! `haul profile --read-buffer`.
 use super::json as found_json;
 use crate::apps::exit::{Exit, printed};
-use crate::apps::measuring::measured::Opened;
+use crate::apps::measuring::measured::MeasuredDisk;
 use crate::apps::measuring::plan::{ProfileOptions, TableStyle};
 use crate::apps::measuring::report::{Meter, read_buffer_csv, read_buffer_text};
 use crate::core::{CommandSet, Error, Facts, Kind, Result};
@@ -19,7 +19,7 @@ const TIME: Duration = Duration::from_secs(10);
 pub(super) fn read_buffer(
     options: &ProfileOptions,
     wish: &BufferWish,
-    mut opened: Opened<'_>,
+    mut opened: MeasuredDisk<'_>,
     out: Out,
 ) -> Result<Exit> {
     let time = options.time.unwrap_or(TIME);

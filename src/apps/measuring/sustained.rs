@@ -1,7 +1,7 @@
 //! `haul profile --write --sustained`.
 use super::{json as found_json, page};
 use crate::apps::exit::Exit;
-use crate::apps::measuring::measured::{Asked, Opened};
+use crate::apps::measuring::measured::{MeasureTask, MeasuredDisk};
 use crate::apps::measuring::plan::{KEPT_BYTES_MAX, ProfileOptions, Reach, TableStyle, WriteWish};
 use crate::apps::measuring::report::{Look, Meter, sustained_chart, sustained_csv, sustained_text};
 use crate::core::Result;
@@ -19,11 +19,11 @@ pub(crate) fn sustained(
     options: &ProfileOptions,
     wish: &WriteWish,
     bytes: u64,
-    asked: Asked<'_>,
+    asked: MeasureTask<'_>,
     out: Out,
 ) -> Result<Exit> {
     let reach = Reach { places: 1, kept_bytes: KEPT_BYTES_MAX, file_bytes: bytes, filled: false };
-    let mut opened = match Opened::to_write(asked, wish, reach, options.time.unwrap_or(TIME), out)? {
+    let mut opened = match MeasuredDisk::to_write(asked, wish, reach, options.time.unwrap_or(TIME), out)? {
         Ok(opened) => opened,
         Err(signal) => return Ok(Exit::Signal(signal)),
     };
@@ -57,7 +57,7 @@ pub(crate) fn sustained(
 }
 
 /// What writing over the same places says less of than writing to others.
-fn doubt(found: &Sustained, opened: &Opened<'_>) -> Option<String> {
+fn doubt(found: &Sustained, opened: &MeasuredDisk<'_>) -> Option<String> {
     let (written, address) = (opened.written.as_ref().filter(|_| found.went_round)?, &opened.facts.address);
     let size = units::size(written.bytes);
     Some(match written.ground {

@@ -1,7 +1,7 @@
 //! `haul tune`.
 use super::{json as found_json, page, plan};
 use crate::apps::exit::Exit;
-use crate::apps::measuring::measured::{Asked, Opened, in_the_cache};
+use crate::apps::measuring::measured::{MeasureTask, MeasuredDisk, in_the_cache};
 use crate::apps::measuring::plan::{KEPT_BYTES_MAX, Reach, TableStyle, TuneOptions};
 use crate::apps::measuring::report::{Look, TuneTeller, tune_charts, tune_csv, tune_table, tune_text};
 use crate::apps::measuring::scratch;
@@ -35,7 +35,7 @@ const PUTTING_BACK: u32 = 7;
 
 /// `words` is the command line behind the program's name.
 pub(crate) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<Exit> {
-    let asked = Asked {
+    let asked = MeasureTask {
         path: &options.path,
         engine: options.engine,
         report: options.report.as_deref(),
@@ -50,10 +50,10 @@ pub(crate) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<
     // Where no time was asked for, all that --quick does is to be over soon.
     let in_all = options.quick && options.time.is_none();
     let mut opened = match &options.write {
-        None => Opened::new(asked, out)?,
+        None => MeasuredDisk::new(asked, out)?,
         Some(wish) => {
             let (reach, before) = if in_all { (QUICK_REACH, time / 2) } else { (REACH, time) };
-            match Opened::to_write(asked, wish, reach, before, out)? {
+            match MeasuredDisk::to_write(asked, wish, reach, before, out)? {
                 Ok(opened) => opened,
                 Err(signal) => return Ok(Exit::Signal(signal)),
             }
@@ -98,7 +98,7 @@ fn restore(path: &str, out: Out) -> Result<Exit> {
     Ok(Exit::Status(0))
 }
 
-fn sweep(options: &TuneOptions, opened: &mut Opened<'_>, time: Duration, out: Out) -> Tuned {
+fn sweep(options: &TuneOptions, opened: &mut MeasuredDisk<'_>, time: Duration, out: Out) -> Tuned {
     let effort = if options.quick { Effort::Quick } else { Effort::Full };
     let mut teller = TuneTeller::start(options.style, &opened.facts, opened.op(), time, out);
     opened.subject.extents = scratch::merged(&opened.subject.extents);
@@ -113,7 +113,7 @@ fn sweep(options: &TuneOptions, opened: &mut Opened<'_>, time: Duration, out: Ou
 }
 
 /// Keeps the answer where that was asked for: of a whole sweep only.
-fn keep(options: &TuneOptions, opened: &Opened<'_>, tuned: &Tuned, out: Out) -> Result<()> {
+fn keep(options: &TuneOptions, opened: &MeasuredDisk<'_>, tuned: &Tuned, out: Out) -> Result<()> {
     if let (true, Some(answer), None) = (options.save, &tuned.answer, &tuned.failure) {
         let place = saved::keep(&opened.facts, opened.op(), answer)?;
         out.tell(&text::kept(&place, opened.op()));
