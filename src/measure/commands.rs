@@ -45,7 +45,7 @@ pub(super) fn commands(
 ) -> Result<(), Failure> {
     let Some(device) = subject.ways.first().and_then(|(_, end)| end.records()) else { return Ok(()) };
     let found = found.insert(Commands::default());
-    let mut asked = Asked { device: &*device, address: &subject.address, clock: &subject.clock, stop, heard };
+    let mut asked = CommandRunner { device: &*device, address: &subject.address, clock: &subject.clock, stop, heard };
     let capacity = asked.tried("READ BUFFER", found, |device| device.buffer_bytes(OwnBuffer::Data))?;
     let sizes = capacity.map_or_else(Vec::new, |capacity| sizes(capacity, subject.in_flight_bytes_max()));
     let patience = time.div_f64((ROUNDS * (sizes.len() + 1)) as f64);
@@ -68,7 +68,7 @@ fn sizes(capacity: u32, memory_bytes: u64) -> Vec<u32> {
 }
 
 /// A disk that is given commands one after the other.
-struct Asked<'a> {
+struct CommandRunner<'a> {
     device: &'a dyn RecordDevice,
     address: &'a str,
     clock: &'a Clock,
@@ -76,7 +76,7 @@ struct Asked<'a> {
     heard: &'a mut dyn FnMut(),
 }
 
-impl Asked<'_> {
+impl CommandRunner<'_> {
     /// The answer; `None`, with a word in `found`, of a disk that does not do it.
     fn tried<T>(
         &self,
