@@ -200,7 +200,7 @@ fn shared(place: &PlaceArguments, way: &WayArguments) -> Options {
 
 /// What `haul pattern` was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PatternAsked {
+pub(crate) struct PatternTask {
     pub(super) act: PatternAct,
     /// Source or dest, and how.
     pub(super) options: Options,
@@ -208,7 +208,7 @@ pub(crate) struct PatternAsked {
     pub(super) run: Option<u64>,
 }
 
-impl PatternAsked {
+impl PatternTask {
     /// The name of its report.
     pub(super) fn report(&self) -> &'static str {
         if self.act == PatternAct::Write { "pattern write" } else { "pattern check" }

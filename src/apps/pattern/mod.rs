@@ -16,14 +16,14 @@ use crate::job::{host, journal, undo};
 use crate::plan::{JournalWish, Options, needs_confirmation};
 use crate::report::Out;
 pub(in crate::apps) use cli::PatternArguments;
-use cli::PatternAsked;
+use cli::PatternTask;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use survey::survey;
 
 /// A copy with the pattern on one side.
-fn pattern(asked: &PatternAsked, call: &Call<'_>) -> Result<Exit> {
-    let PatternAsked { act, options, run } = asked;
+fn pattern(asked: &PatternTask, call: &Call<'_>) -> Result<Exit> {
+    let PatternTask { act, options, run } = asked;
     match act {
         PatternAct::Write => write(options, run.unwrap_or_else(run_of_now), call.words, call.out),
         PatternAct::Check => check(options, *run, call.words, call.out),
