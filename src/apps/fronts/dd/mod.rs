@@ -97,7 +97,7 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
     if begun == Begun::NoMemory {
         return Exit::FAILED;
     }
-    let mut ran = records::Ran::default();
+    let mut ran = records::RecordsEnd::default();
     if let (Begun::Yes(lead), false) = (begun, plan.count == Some(Amount::default())) {
         let can_follow = || records::has_memory(&plan, &ends, &*teller);
         let before = match blocks::go_ahead(&plan, &ends, &watch, (None, None), &Held::default(), can_follow) {

@@ -104,7 +104,7 @@ fn plan(care: ErrorPolicy) -> RecordPlan {
     }
 }
 
-fn copy(plan: RecordPlan, source: &Arc<Disk>, dest: &Arc<Disk>) -> (Ran, RecordCounts, Vec<String>) {
+fn copy(plan: RecordPlan, source: &Arc<Disk>, dest: &Arc<Disk>) -> (RecordsEnd, RecordCounts, Vec<String>) {
     let opened = |disk: &Arc<Disk>| {
         let size = disk.bytes.lock().unwrap().len() as u64;
         Some(Opened::by_commands(disk.clone(), size, BLOCK as u32))

@@ -30,5 +30,5 @@ pub use commands_only::check_nodes;
 pub use end::finish;
 pub use open::{Ends, empty, open};
 pub use opened::{Opened, Sort};
-pub use pipeline::{Ran, has_memory, run};
+pub use pipeline::{RecordsEnd, has_memory, run};
 pub use start::{Begun, Lead, begin};

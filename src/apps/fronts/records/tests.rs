@@ -22,7 +22,7 @@ impl RecordListener for Ear {
 }
 
 /// Copies by records; what became of it, the counts, and what was said.
-fn copy(mut plan: RecordPlan, source: &Path, dest: &Path) -> (Ran, RecordCounts, Vec<String>) {
+fn copy(mut plan: RecordPlan, source: &Path, dest: &Path) -> (RecordsEnd, RecordCounts, Vec<String>) {
     plan.source.path = Some(source.into());
     plan.dest.path = Some(dest.into());
     let ear = Arc::new(Ear::default());
@@ -59,7 +59,7 @@ fn a_long_copy_in_threads_leaves_the_same_bytes_as_a_short_one_on_the_spot() {
         let mut plan = RecordPlan { swab: true, ..RecordPlan::default() };
         (plan.source.record_bytes, plan.dest.record_bytes) = (1000, 777);
         let (ran, counts, said) = copy(plan, &source, &dest);
-        assert_eq!((ran, said), (Ran::default(), Vec::new()));
+        assert_eq!((ran, said), (RecordsEnd::default(), Vec::new()));
         assert!(std::fs::read(&dest).unwrap() == expected, "{len} bytes differ");
         assert_eq!(counts.read_full, len as u64 / 1000);
         assert_eq!(counts.written_full, len as u64 / 777);
@@ -128,7 +128,7 @@ fn bytes_change_places_whether_or_not_what_is_read_at_once_has_an_even_length() 
         let mut plan = RecordPlan { swab: true, reblock: true, ..RecordPlan::default() };
         (plan.source.record_bytes, plan.dest.record_bytes) = (record_bytes, record_bytes);
         let (ran, ..) = copy(plan, &source, &dest);
-        assert_eq!(ran, Ran::default());
+        assert_eq!(ran, RecordsEnd::default());
         assert!(std::fs::read(&dest).unwrap() == expected, "{len} bytes in records of {record_bytes}");
     }
 }

@@ -217,7 +217,7 @@ fn run(
     let listener: Arc<dyn RecordListener> = hearing.clone();
     let begun = records::begin(&plan, &ends, &*listener);
     let Begun::Yes(lead) = begun else { return Err(hearing.failed().unwrap_or(Failure::Io)) };
-    let mut ran = records::Ran::default();
+    let mut ran = records::RecordsEnd::default();
     if plan.count != Some(Amount::default()) {
         let before = match shared {
             // There is one piece of such memory, and so one transfer at a time.
