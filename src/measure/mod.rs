@@ -61,7 +61,7 @@ pub use system_impact::{Effect, Interference, Memory, SystemUnderTest, Unknown, 
 pub use thermometer::{Reading, Thermometer, Warmth};
 pub use timing::{Timed, numbered_place, timing};
 pub use trend::{Trend, fell_hot, trend};
-pub use trial::{Bad, Trial};
+pub use trial::{BadRange, Trial};
 pub use tune::{Tuned, Watch, tune};
 pub use written::{Ground, Left, Written};
 pub use zones::{Curve, Zone, whole_time};

@@ -1,6 +1,6 @@
 //! Reads at random places: how long each takes, and how many are done in a second.
 use super::failure::failure_of_all;
-use super::{Bad, Failure, Point, Subject};
+use super::{BadRange, Failure, Point, Subject};
 use crate::core::{Completion, Endpoint, Error, Extent, Kind, Op, Request, RequestError, Side, Stop, Transferred};
 use crate::engine::EndpointQueue;
 use crate::sys;
@@ -167,7 +167,7 @@ struct Reading<'a> {
     last: Duration,
     sent: u64,
     found: RandomFound,
-    bad: Vec<Bad>,
+    bad: Vec<BadRange>,
 }
 
 impl Reading<'_> {
@@ -234,7 +234,7 @@ impl Reading<'_> {
         };
         match failure_of_all(self.end, Op::Read, &subject.address, at, error) {
             Ok(error) => self.found.failure = Some(Failure::Broken(error)),
-            Err(error) => self.bad.push(Bad::of(at, left, &error)),
+            Err(error) => self.bad.push(BadRange::of(at, left, &error)),
         }
     }
 

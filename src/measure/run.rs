@@ -1,6 +1,6 @@
 //! One run: requests consecutively, so many in flight, for a while.
 use super::failure::failure_of_all;
-use super::{Bad, Clock, Failure, Point, Trial};
+use super::{BadRange, Clock, Failure, Point, Trial};
 use crate::core::{
     Arena, Buffer, Completion, Endpoint, EngineKind, Error, Extent, Kind, Op, Request, RequestError, Side, Stop,
     Transferred,
@@ -57,7 +57,7 @@ pub struct Run<'a> {
 ///
 /// # Errors
 /// It was asked to stop, the disk has disappeared, or requests cannot be made.
-pub fn run(run: &Run<'_>, arena: &Arc<Arena>, stop: &Stop, noted: &mut dyn FnMut(Bad)) -> Result<Landed, Failure> {
+pub fn run(run: &Run<'_>, arena: &Arc<Arena>, stop: &Stop, noted: &mut dyn FnMut(BadRange)) -> Result<Landed, Failure> {
     if let Some(signal) = stop.signal() {
         return Err(Failure::Stopped(signal));
     }
@@ -128,11 +128,11 @@ struct Flight<'a> {
     latencies: Histogram<u64>,
     came: Vec<Duration>,
     failed: u32,
-    noted: &'a mut dyn FnMut(Bad),
+    noted: &'a mut dyn FnMut(BadRange),
 }
 
 impl<'a> Flight<'a> {
-    fn new(run: &'a Run<'a>, buffers: Vec<Buffer>, noted: &'a mut dyn FnMut(Bad)) -> Self {
+    fn new(run: &'a Run<'a>, buffers: Vec<Buffer>, noted: &'a mut dyn FnMut(BadRange)) -> Self {
         let now = run.clock.now();
         let latencies = Histogram::new_with_bounds(1, LATENCY_NS_MAX, 2).expect("the bounds are right");
         Flight {
@@ -237,7 +237,7 @@ impl<'a> Flight<'a> {
             Ok(error) => Some(error),
             Err(error) => {
                 self.failed = self.failed.saturating_add(1);
-                (self.noted)(Bad::of(offset, len, &error));
+                (self.noted)(BadRange::of(offset, len, &error));
                 None
             }
         }

@@ -1,7 +1,7 @@
 //! What is measured.
 use super::failure::answers_no_more;
 use super::run::fill;
-use super::{Bad, Clock, Failure, Landed, Point, Run, Thermometer, Trial, Way, run};
+use super::{BadRange, Clock, Failure, Landed, Point, Run, Thermometer, Trial, Way, run};
 use crate::core::{Arena, Buffer, Endpoint, EngineKind, Error, Extent, Kind, Op, Stop};
 use crate::engine::EndpointQueue;
 use crate::sys::page_cache;
@@ -49,7 +49,7 @@ pub struct Subject {
     /// What is written; every block begins with the start of it.
     pub content: Vec<u8>,
     /// Places that failed so far.
-    pub bad: Vec<Bad>,
+    pub bad: Vec<BadRange>,
     /// How many did.
     pub failed: u64,
     /// What runs are timed by; the real clock at first.
@@ -147,7 +147,7 @@ impl Subject {
         let asked = Run { address: &self.address, end: &end, engine, op, point, extent, patience, content, clock };
         let mut last = None;
         let (bad, failed) = (&mut self.bad, &mut self.failed);
-        let mut noted = |one: Bad| {
+        let mut noted = |one: BadRange| {
             last = Some((one.offset, one.why.clone()));
             note(bad, failed, one);
         };
@@ -204,7 +204,7 @@ impl Subject {
     }
 
     /// Notes a place that failed.
-    pub fn note_bad(&mut self, bad: Bad) {
+    pub fn note_bad(&mut self, bad: BadRange) {
         note(&mut self.bad, &mut self.failed, bad);
     }
 
@@ -224,7 +224,7 @@ impl Subject {
     }
 }
 
-fn note(bad: &mut Vec<Bad>, failed: &mut u64, one: Bad) {
+fn note(bad: &mut Vec<BadRange>, failed: &mut u64, one: BadRange) {
     *failed += 1;
     if bad.len() < BAD_MAX {
         bad.push(one);

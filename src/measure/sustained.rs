@@ -1,7 +1,7 @@
 //! Writing on and on: a cache that runs out, a drive that throttles.
 use super::failure::{answers_no_more, failure_of_all};
 use super::shift::{Level, levels};
-use super::{Bad, Failure, Moment, Stage, Subject, Trend, Warmth, fell_hot, trend};
+use super::{BadRange, Failure, Moment, Stage, Subject, Trend, Warmth, fell_hot, trend};
 use crate::core::{Buffer, Completion, Error, Extent, Kind, Op, Request, RequestError, Side, Stop, Transferred};
 use crate::engine::EndpointQueue;
 use std::io;
@@ -228,7 +228,7 @@ impl<'a> Stream<'a> {
         };
         let bad = match failure_of_all(end, Op::Write, address, offset, error) {
             Ok(error) => return (request.buffer, Some(error)),
-            Err(error) => Bad::of(offset, len, &error),
+            Err(error) => BadRange::of(offset, len, &error),
         };
         self.failed_in_a_row += 1;
         let over = (self.failed_in_a_row >= FAILED_IN_A_ROW_MAX).then(|| {

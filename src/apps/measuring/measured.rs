@@ -12,7 +12,7 @@ use crate::disks;
 use crate::disks::probe;
 use crate::job::journal::Stale;
 use crate::job::{host, undo};
-use crate::measure::{Bad, Failure, Subject, Way, Written};
+use crate::measure::{BadRange, Failure, Subject, Way, Written};
 use crate::report::{Out, text, units};
 use std::path::Path;
 use std::sync::Arc;
@@ -228,7 +228,7 @@ impl<'a> MeasuredDisk<'a> {
     /// Why there is no figure.
     fn nothing(&self) -> Error {
         let what = format!("no measurement of {} succeeded", self.facts.address);
-        let Some(Bad { offset, why, .. }) = self.subject.bad.first() else {
+        let Some(BadRange { offset, why, .. }) = self.subject.bad.first() else {
             return Error::new(Kind::Io, format!("{what} within the time limit")).advise("Increase --time.");
         };
         let requests = units::count(self.subject.failed, "request", "requests");

@@ -9,7 +9,7 @@ use crate::disks::probe;
 use crate::files::{FileError, Place};
 use crate::job::undo::{self, AT_ONCE_BYTES, Keeping};
 use crate::ledger::undo::{Content, Undo};
-use crate::measure::{Bad, Ground, Subject, Way, Written};
+use crate::measure::{BadRange, Ground, Subject, Way, Written};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -114,7 +114,7 @@ pub(crate) fn prepare(
             session = *kept.undo.head().session.as_bytes();
             subject.extents = kept.extents;
             subject.failed += kept.bad.len() as u64;
-            subject.bad.extend::<Vec<Bad>>(kept.bad);
+            subject.bad.extend::<Vec<BadRange>>(kept.bad);
             undo = Some((kept.undo, end));
             Ground::Kept
         }

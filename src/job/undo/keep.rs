@@ -2,7 +2,7 @@
 use crate::core::{Arena, Endpoint, Error, Extent, Facts, Kind, Op, Request, Result, Side, Stop};
 use crate::ledger::SideIdentity;
 use crate::ledger::undo::{Head, Undo, UndoMaking};
-use crate::measure::Bad;
+use crate::measure::BadRange;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ pub(crate) struct Kept {
     /// What may be written over now, from the start of each place.
     pub(crate) extents: Vec<Extent>,
     /// Where reading failed; what lies there is not kept, and not written over.
-    pub(crate) bad: Vec<Bad>,
+    pub(crate) bad: Vec<BadRange>,
 }
 
 /// Keeps originals at `path`. Once this returns they are durable, and what was kept may be written over. `None`: it was
@@ -68,7 +68,7 @@ pub(crate) fn keep(path: &Path, asked: &Keeping<'_>, stop: &Stop) -> Result<Opti
                     ));
                 }
                 Err(error) => {
-                    bad.push(Bad::of(extent.offset, extent.len as u32, &error));
+                    bad.push(BadRange::of(extent.offset, extent.len as u32, &error));
                     open[at] = false;
                     continue;
                 }
@@ -86,7 +86,7 @@ pub(crate) fn keep(path: &Path, asked: &Keeping<'_>, stop: &Stop) -> Result<Opti
         .map(|(place, len)| Extent::new(place.offset, len))
         .collect();
     if extents.is_empty() {
-        let why = bad.first().map_or_else(String::new, |bad: &Bad| format!(": {}", bad.why));
+        let why = bad.first().map_or_else(String::new, |bad: &BadRange| format!(": {}", bad.why));
         let what = format!("cannot read {} at any of the places to measure{why}", facts.address);
         let advice = "haul overwrites only data that it has saved; --destroy measures without saving.";
         return Err(Error::new(Kind::Io, what).advise(advice));

@@ -14,7 +14,7 @@ pub use sustained::sustained;
 pub use tune::tune;
 
 use crate::core::{Extent, Facts, SchedulerAdvice};
-use crate::measure::{Bad, Cost, Failure, Written, fit::Fit};
+use crate::measure::{BadRange, Cost, Failure, Written, fit::Fit};
 use crate::report::json::object;
 use serde::Serialize;
 
@@ -69,8 +69,10 @@ fn failure(failure: Option<&Failure>) -> Option<String> {
 }
 
 /// The places that failed.
-fn bad(bad: &[Bad]) -> Vec<impl Serialize> {
-    bad.iter().map(|Bad { offset, len, why }| object! { offset_bytes: offset, len_bytes: len, error: why }).collect()
+fn bad(bad: &[BadRange]) -> Vec<impl Serialize> {
+    bad.iter()
+        .map(|BadRange { offset, len, why }| object! { offset_bytes: offset, len_bytes: len, error: why })
+        .collect()
 }
 
 /// What commands of each size cost.

@@ -25,7 +25,7 @@ pub use tune::{TuneTeller, tune_charts, tune_csv, tune_table, tune_text};
 pub(crate) use tune::{requests_per_s, spread, state};
 
 use crate::core::{EngineKind, Facts, Op};
-use crate::measure::{Bad, Failure, Ground, Point, Written};
+use crate::measure::{BadRange, Failure, Ground, Point, Written};
 use crate::report::columns::Columns;
 use crate::report::style::{STRONG, paint};
 use crate::report::units;
@@ -46,7 +46,7 @@ pub struct Run<'a> {
     /// How requests were kept in flight.
     pub engine: EngineKind,
     /// The first failed places.
-    pub bad: &'a [Bad],
+    pub bad: &'a [BadRange],
     /// How many failed.
     pub failed: u64,
     /// What the figures are not, or may not be.
@@ -70,8 +70,8 @@ impl Run<'_> {
 const BAD_NAMED: usize = 5;
 
 /// The places that failed; nothing where none did.
-fn bad_places(bad: &[Bad], failed: u64) -> String {
-    let one = |bad: &Bad| format!("{} at byte {}: {}", units::block(bad.len.into()), bad.offset, bad.why);
+fn bad_places(bad: &[BadRange], failed: u64) -> String {
+    let one = |bad: &BadRange| format!("{} at byte {}: {}", units::block(bad.len.into()), bad.offset, bad.why);
     let named: Vec<String> = bad.iter().take(BAD_NAMED).map(one).collect();
     match failed.saturating_sub(named.len() as u64) {
         0 => named.join("\n"),
@@ -80,7 +80,7 @@ fn bad_places(bad: &[Bad], failed: u64) -> String {
 }
 
 /// The same in a sentence, for where there are no rows.
-pub fn failed_places(bad: &[Bad], failed: u64) -> String {
+pub fn failed_places(bad: &[BadRange], failed: u64) -> String {
     let requests = units::count(failed, "request", "requests");
     format!("{requests} failed and are excluded: {}", bad_places(bad, failed).replace('\n', "; "))
 }
