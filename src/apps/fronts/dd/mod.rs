@@ -13,7 +13,7 @@ use crate::apps::fronts::dd::report::{Quoting, Reporter, explained, usage, warni
 use crate::apps::fronts::earlier::{stale_journals, undo_warnings};
 use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
 use crate::apps::fronts::record_plan::{Amount, Diagnostic, RecordListener, RecordPlan, Telling};
-use crate::apps::fronts::records::{self, Begun, Ends};
+use crate::apps::fronts::records::{self, Ends, StartResult};
 use crate::core::Side;
 use crate::report::Out;
 use crate::sys;
@@ -94,11 +94,11 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
     };
     teller.start();
     let begun = records::begin(&plan, &ends, &*teller);
-    if begun == Begun::NoMemory {
+    if begun == StartResult::NoMemory {
         return Exit::FAILED;
     }
     let mut ran = records::RecordsEnd::default();
-    if let (Begun::Yes(lead), false) = (begun, plan.count == Some(Amount::default())) {
+    if let (StartResult::Yes(lead), false) = (begun, plan.count == Some(Amount::default())) {
         let can_follow = || records::has_memory(&plan, &ends, &*teller);
         let before = match blocks::go_ahead(&plan, &ends, &watch, (None, None), &Held::default(), can_follow) {
             Ok(counts) => counts,
@@ -110,8 +110,8 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
             return Exit::FAILED;
         }
     }
-    let failed = begun == Begun::No || ran.read_failed || ran.write_failed;
-    let gave_up = begun == Begun::No || ran.gave_up;
+    let failed = begun == StartResult::No || ran.read_failed || ran.write_failed;
+    let gave_up = begun == StartResult::No || ran.gave_up;
     if ran.write_failed {
         put_back(&plan, &ends, tally.get());
     }

@@ -111,7 +111,7 @@ fn copy(plan: RecordPlan, source: &Arc<Disk>, dest: &Arc<Disk>) -> (RecordsEnd, 
     };
     let (plan, ear) = (Arc::new(plan), Arc::new(Ear::default()));
     let ends = Arc::new(open(&plan, [opened(source), opened(dest)]).unwrap());
-    let Begun::Yes(lead) = begin(&plan, &ends, &*ear) else { panic!("it cannot begin") };
+    let StartResult::Yes(lead) = begin(&plan, &ends, &*ear) else { panic!("it cannot begin") };
     let (tally, listener) = (Arc::new(RecordTally::default()), ear.clone() as Arc<dyn RecordListener>);
     let ran = run(&plan, &ends, RecordCounts::default(), lead, &tally, &listener);
     finish(&plan, &ends, ran.at_hole, ran.gave_up, &*ear);

@@ -31,4 +31,4 @@ pub use end::finish;
 pub use open::{Ends, empty, open};
 pub use opened::{Opened, Sort};
 pub use pipeline::{RecordsEnd, has_memory, run};
-pub use start::{Begun, Lead, begin};
+pub use start::{SkipResult, StartResult, begin};

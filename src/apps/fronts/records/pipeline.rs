@@ -3,7 +3,7 @@ use super::batch::{Batch, Mark};
 use super::convert::{Converter, Sink, Stopped};
 use super::reader::{Filled, Reader};
 use super::writer::Writer;
-use super::{Ends, Lead, Sort};
+use super::{Ends, SkipResult, Sort};
 use crate::apps::fronts::{Diagnostic, RecordCounts, RecordListener, RecordPlan, RecordTally};
 use crate::core::Side;
 use std::sync::{Arc, mpsc::Receiver, mpsc::Sender, mpsc::SyncSender, mpsc::channel, mpsc::sync_channel};
@@ -54,7 +54,7 @@ pub fn run(
     plan: &Arc<RecordPlan>,
     ends: &Arc<Ends>,
     before: RecordCounts,
-    lead: Lead,
+    lead: SkipResult,
     tally: &Arc<RecordTally>,
     listener: &Arc<dyn RecordListener>,
 ) -> RecordsEnd {
@@ -86,7 +86,7 @@ pub fn run(
 /// Whether there is memory for the least that a copy by records needs; where not, that is reported. For who moves bytes
 /// ahead of the records, which end where there is none.
 pub fn has_memory(plan: &Arc<RecordPlan>, ends: &Arc<Ends>, listener: &dyn RecordListener) -> bool {
-    let reader = Reader::new(plan.clone(), ends.clone(), Arc::default(), 0, Lead::default());
+    let reader = Reader::new(plan.clone(), ends.clone(), Arc::default(), 0, SkipResult::default());
     match Sizes::of(plan, &reader).and_then(|sizes| sizes.allocate(plan, false)) {
         Ok(_) => true,
         Err((side, bytes)) => {

@@ -2,7 +2,7 @@
 use super::batch::Memory;
 use super::pattern::Maker;
 use super::start::warns_of_short_reads;
-use super::{Ends, Lead, Sort};
+use super::{Ends, SkipResult, Sort};
 use crate::apps::fronts::record_counts::RecordTally;
 use crate::apps::fronts::record_plan::{Amount, Diagnostic, RecordPlan};
 use crate::core::Extent;
@@ -105,7 +105,7 @@ impl Reader {
         ends: Arc<Ends>,
         tally: Arc<RecordTally>,
         records: u64,
-        lead: Lead,
+        lead: SkipResult,
     ) -> Self {
         let source = &ends.source;
         let direct = source.flags.contains(rustix::fs::OFlags::DIRECT);

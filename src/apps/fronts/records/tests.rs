@@ -29,7 +29,7 @@ fn copy(mut plan: RecordPlan, source: &Path, dest: &Path) -> (RecordsEnd, Record
     let mut ends = open(&plan, [None, None]).unwrap();
     empty(&plan, &mut ends).unwrap();
     let ends = Arc::new(ends);
-    let Begun::Yes(lead) = begin(&plan, &ends, &*ear) else { panic!("it cannot begin") };
+    let StartResult::Yes(lead) = begin(&plan, &ends, &*ear) else { panic!("it cannot begin") };
     let (plan, tally) = (Arc::new(plan), Arc::new(RecordTally::default()));
     let listener: Arc<dyn RecordListener> = ear.clone();
     let ran = run(&plan, &ends, RecordCounts::default(), lead, &tally, &listener);

@@ -13,7 +13,7 @@ use crate::apps::fronts::dd::watch::Watch;
 use crate::apps::fronts::earlier::{stale_journals, undo_warnings};
 use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
 use crate::apps::fronts::record_plan::{Amount, RecordListener};
-use crate::apps::fronts::records::{self, Begun, Ends, Opened};
+use crate::apps::fronts::records::{self, Ends, Opened, StartResult};
 use crate::apps::fronts::sg_dd::cli::{self as words, SgCommand};
 use crate::apps::fronts::sg_dd::plan::{CommandRefusal, Failure, blocks_to_copy, refused_wish, status};
 use crate::apps::fronts::sg_dd::report::{
@@ -216,7 +216,7 @@ fn run(
     hearing.opened(&ends);
     let listener: Arc<dyn RecordListener> = hearing.clone();
     let begun = records::begin(&plan, &ends, &*listener);
-    let Begun::Yes(lead) = begun else { return Err(hearing.failed().unwrap_or(Failure::Io)) };
+    let StartResult::Yes(lead) = begun else { return Err(hearing.failed().unwrap_or(Failure::Io)) };
     let mut ran = records::RecordsEnd::default();
     if plan.count != Some(Amount::default()) {
         let before = match shared {
