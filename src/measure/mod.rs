@@ -49,7 +49,7 @@ pub use places::{Walk, spread};
 pub use point::{DD_BLOCK_BYTES, Point, Way};
 pub use profile::{Profiled, WayCost, profile};
 pub use random::{RandomFound, RandomReads, SlowRead, random};
-pub use read_buffer::{BufferCost, BufferWayCosts, BufferWish, ReadBuffer, SeedFigures, read_buffer};
+pub use read_buffer::{BufferCost, BufferOptions, BufferWayCosts, ReadBuffer, SeedFigures, read_buffer};
 pub use run::{Landed, Run, run};
 pub use sample::{Budget, Look, look, sample};
 pub use stage::{Moment, Stage};

@@ -103,7 +103,7 @@ pub struct ReadBuffer {
 
 /// What is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BufferWish {
+pub struct BufferOptions {
     /// Which buffer.
     pub which: OwnBuffer,
     /// Bytes of commands; none: powers of two up to the whole buffer, and that.
@@ -114,7 +114,7 @@ pub struct BufferWish {
 /// its own. `heard` receives the progress, from 0 to 1. What was found is kept whatever happens.
 pub fn read_buffer(
     subject: &Subject,
-    wish: &BufferWish,
+    wish: &BufferOptions,
     time: Duration,
     stop: &Stop,
     heard: &mut dyn FnMut(f64),
@@ -129,7 +129,7 @@ pub fn read_buffer(
 struct Work<'a> {
     device: &'a dyn RecordDevice,
     subject: &'a Subject,
-    wish: &'a BufferWish,
+    wish: &'a BufferOptions,
     stop: &'a Stop,
     heard: &'a mut dyn FnMut(f64),
 }

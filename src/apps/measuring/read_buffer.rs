@@ -5,7 +5,7 @@ use crate::apps::measuring::measured::MeasuredDisk;
 use crate::apps::measuring::plan::{ProfileOptions, TableStyle};
 use crate::apps::measuring::report::{Meter, read_buffer_csv, read_buffer_text};
 use crate::core::{CommandSet, Error, Facts, Kind, Result};
-use crate::measure::{self, BufferWish, Failure, ReadBuffer};
+use crate::measure::{self, BufferOptions, Failure, ReadBuffer};
 use crate::report::{Out, json};
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ const TIME: Duration = Duration::from_secs(10);
 /// What is to be measured takes no SCSI commands, or was not named by the node that does.
 pub(super) fn read_buffer(
     options: &ProfileOptions,
-    wish: &BufferWish,
+    wish: &BufferOptions,
     mut opened: MeasuredDisk<'_>,
     out: Out,
 ) -> Result<Exit> {

@@ -9,7 +9,7 @@ use crate::cli::help;
 use crate::cli::words::address;
 use crate::cli::words::{self, EngineChoice};
 use crate::core::OwnBuffer;
-use crate::measure::BufferWish;
+use crate::measure::BufferOptions;
 use clap::{Parser, ValueHint};
 use std::ffi::OsString;
 use std::time::Duration;
@@ -129,7 +129,7 @@ impl Words for ProfileArguments {
             path: address("PATH", self.path)?,
             timing: self.timing,
             from: self.offset.map(TimingFrom::Byte).or(self.place.map(TimingFrom::Place)).unwrap_or_default(),
-            read_buffer: self.read_buffer.then_some(BufferWish {
+            read_buffer: self.read_buffer.then_some(BufferOptions {
                 which: if self.echo_buffer { OwnBuffer::Echo } else { OwnBuffer::Data },
                 sizes: self.buffer_sizes,
             }),

@@ -4,7 +4,7 @@ use crate::core::{
     Access, Cache, CommandWishes, EndpointKind, EngineKind, Error, Existing, Facts, Host, Kind, Op, PlanSide, Result,
     Through,
 };
-use crate::measure::BufferWish;
+use crate::measure::BufferOptions;
 use crate::plan::asked::in_memory;
 use crate::plan::words;
 use std::path::PathBuf;
@@ -78,7 +78,7 @@ pub struct ProfileOptions {
     /// Which.
     pub from: TimingFrom,
     /// Only READ BUFFER, of a disk that is reached by SCSI commands.
-    pub read_buffer: Option<BufferWish>,
+    pub read_buffer: Option<BufferOptions>,
     /// Places of the zone curve; `None`: as many as there should be.
     pub positions: Option<u32>,
     /// Only reads at random places.
