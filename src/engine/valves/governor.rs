@@ -4,7 +4,7 @@ use super::change::{Bounds, Change};
 use super::limits::{Bursts, Limits, Round, Start, SteadyRate};
 use super::reason;
 use super::trial::{Gains, Running, Trial, Verdict, is_clear, is_clear_early};
-use super::window::{Came, FIRST_REQUESTS, Window, wanted};
+use super::window::{FIRST_REQUESTS, Window, WindowShare, wanted};
 use crate::core::Side;
 use std::time::Duration;
 
@@ -182,7 +182,7 @@ impl Governor {
         let together = self.start.tuning.bursts != Bursts::Never;
         let traffic_bytes: u64 = round.came_bytes.iter().sum();
         for side in 0..2 {
-            self.windows[side].note(&Came {
+            self.windows[side].note(&WindowShare {
                 passed_s,
                 requests: round.came[side],
                 bytes: if together { traffic_bytes } else { round.came_bytes[side] },

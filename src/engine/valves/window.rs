@@ -48,7 +48,7 @@ struct Whole {
 
 /// What a round brought to one side.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Came {
+pub(super) struct WindowShare {
     /// Seconds since the last round.
     pub(super) passed_s: f64,
     /// Requests of this side that came back.
@@ -75,7 +75,7 @@ impl Window {
     }
 
     /// Adds a round.
-    pub(super) fn note(&mut self, came: &Came) {
+    pub(super) fn note(&mut self, came: &WindowShare) {
         let full = came.in_flight >= came.limit && !came.disturbed;
         if full && !self.full {
             // The queue has only just filled: what is in it did not wait as long as it will.
@@ -153,7 +153,7 @@ mod tests {
         let mut window = Window { full: true, ..Window::default() };
         window.begin(0, 0);
         let mut note = |requests: u32, passed_s: f64| {
-            window.note(&Came {
+            window.note(&WindowShare {
                 passed_s,
                 requests,
                 bytes: u64::from(requests) << 20,
