@@ -296,12 +296,12 @@ pub enum Diagnostic {
     /// No memory for a buffer of so many bytes.
     Memory(u64),
     /// Cases of sg_dd and its variants only.
-    Careful(Careful),
+    Careful(ExtraDiagnostic),
 }
 
 /// What goes wrong where more is asked for than dd does. Records are counted from the beginning of the side.
 #[derive(Debug)]
-pub enum Careful {
+pub enum ExtraDiagnostic {
     /// Another process has the lock.
     Locked(io::Error),
     /// A record cannot be read, and zeros take its place.
@@ -347,10 +347,10 @@ pub enum Careful {
     Second(io::Error),
 }
 
-impl Careful {
+impl ExtraDiagnostic {
     /// The copy continues as if nothing had been.
     pub fn is_passed_over(&self) -> bool {
-        use Careful::{Fetched, NotShared, ReadToCompare, Unreadable, Unwritable};
+        use ExtraDiagnostic::{Fetched, NotShared, ReadToCompare, Unreadable, Unwritable};
         matches!(self, Unreadable { .. } | Fetched(..) | Unwritable(..) | ReadToCompare(_) | NotShared(_))
     }
 }

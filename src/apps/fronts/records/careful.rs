@@ -3,7 +3,7 @@ use super::Ends;
 use super::batch::{Batch, Memory};
 use super::reader::{is_einval, is_of_medium};
 use super::writer::Writer;
-use crate::apps::fronts::record_plan::{Careful, Diagnostic, RecordListener};
+use crate::apps::fronts::record_plan::{Diagnostic, ExtraDiagnostic, RecordListener};
 use crate::core::{DeviceError, Kind, Side};
 use rustix::fs::SeekFrom;
 use std::io;
@@ -16,7 +16,9 @@ impl Ends {
         for (side, end) in [(Side::Source, &self.source), (Side::Dest, &self.dest)] {
             match end.device().and_then(|device| device.shared_memory(len)) {
                 Some(Ok(buffer)) => return Some(Batch::shared(buffer)),
-                Some(Err(error)) => listener.complain(side, &Diagnostic::Careful(Careful::NotShared(error)), false),
+                Some(Err(error)) => {
+                    listener.complain(side, &Diagnostic::Careful(ExtraDiagnostic::NotShared(error)), false)
+                }
                 None => {}
             }
         }
@@ -50,7 +52,7 @@ impl Writer {
             match ends.dest.write_all_at(record, at) {
                 Ok(()) => {}
                 Err(error) if is_of_medium(&error) => {
-                    let complaint = Diagnostic::Careful(Careful::Unwritable(self.record(obs), error));
+                    let complaint = Diagnostic::Careful(ExtraDiagnostic::Unwritable(self.record(obs), error));
                     self.listener.complain(Side::Dest, &complaint, false);
                     self.counts.unrecovered += 1;
                 }
@@ -79,12 +81,12 @@ impl Writer {
         let kept = self.theirs.take().filter(|memory| memory.bytes().len() >= len).or_else(|| Memory::of(len));
         let mut memory = kept.ok_or(Diagnostic::Memory(len as u64))?;
         let read = self.read_theirs(&mut memory.bytes_mut()[..len]);
-        let result = read.map_err(|error| Diagnostic::Careful(Careful::Compare(error))).and_then(|len| {
+        let result = read.map_err(|error| Diagnostic::Careful(ExtraDiagnostic::Compare(error))).and_then(|len| {
             let theirs = &memory.bytes()[..len.min(bytes.len())];
             match (bytes == theirs, doubt) {
                 (true, None) => Ok(()),
                 // It says that they differ, and then reads them as they should be.
-                (true, Some(error)) => Err(Diagnostic::Careful(Careful::Compare(error))),
+                (true, Some(error)) => Err(Diagnostic::Careful(ExtraDiagnostic::Compare(error))),
                 (false, _) => self.tell_difference(bytes, theirs, obs),
             }
         });
@@ -98,7 +100,7 @@ impl Writer {
     /// which record it is.
     fn agrees(&mut self, bytes: &[u8], obs: usize) -> Result<DeviceComparison, Diagnostic> {
         let dest = &self.ends.dest;
-        let fails = |error| Diagnostic::Careful(Careful::Compare(error));
+        let fails = |error| Diagnostic::Careful(ExtraDiagnostic::Compare(error));
         let whole = bytes.len().is_multiple_of(obs);
         let Some(device) = dest.device().filter(|_| whole && !self.compares_itself) else {
             return Ok(DeviceComparison::Unknown);
@@ -116,7 +118,11 @@ impl Writer {
                 Some(said) if said.is_miscompare() => Ok(DeviceComparison::No(error)),
                 Some(said) if said.kind == Kind::Unsupported => {
                     self.compares_itself = true;
-                    self.listener.complain(Side::Dest, &Diagnostic::Careful(Careful::ReadToCompare(error)), false);
+                    self.listener.complain(
+                        Side::Dest,
+                        &Diagnostic::Careful(ExtraDiagnostic::ReadToCompare(error)),
+                        false,
+                    );
                     Ok(DeviceComparison::Unknown)
                 }
                 _ => Err(fails(error)),
@@ -152,8 +158,8 @@ impl Writer {
             self.counts.differing += 1;
             let byte = record.iter().zip(other).position(|(our, their)| our != their);
             let complaint = Diagnostic::Careful(match byte {
-                Some(byte) => Careful::Differs { record: number, byte: byte as u64 },
-                None => Careful::DestEnds(number),
+                Some(byte) => ExtraDiagnostic::Differs { record: number, byte: byte as u64 },
+                None => ExtraDiagnostic::DestEnds(number),
             });
             // Behind its end there is nothing more to compare with.
             if byte.is_none() || !self.plan.care.pass_unwritable {

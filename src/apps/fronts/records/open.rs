@@ -2,7 +2,7 @@
 use super::busy::{hold_dest, hold_second};
 use super::commands_only::check_nodes;
 use super::opened::{Opened, Sort, sort};
-use crate::apps::fronts::record_plan::{Careful, Diagnostic, OpenWords, RecordPlan, RecordSide};
+use crate::apps::fronts::record_plan::{Diagnostic, ExtraDiagnostic, OpenWords, RecordPlan, RecordSide};
 use crate::core::Side;
 use crate::hold::Held;
 use crate::sys;
@@ -183,7 +183,7 @@ fn lock(opened: &Opened, words: OpenWords) -> Result<(), Diagnostic> {
     let locked = opened
         .fd()
         .and_then(|fd| sys::retry(|| rustix::fs::flock(fd, rustix::fs::FlockOperation::NonBlockingLockExclusive)));
-    locked.map_err(|error| Diagnostic::Careful(Careful::Locked(error)))
+    locked.map_err(|error| Diagnostic::Careful(ExtraDiagnostic::Locked(error)))
 }
 
 /// Opens and locks the second dest, where there is one. What is in it and not overwritten stays.
@@ -191,7 +191,7 @@ fn open_second(plan: &RecordPlan) -> Result<(Option<OwnedFd>, Option<Held>), Dia
     let Some(path) = &plan.second else { return Ok((None, None)) };
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
     let fd = sys::retry(|| rustix::fs::open(path, flags, Mode::from_raw_mode(0o666)))
-        .map_err(|error| Diagnostic::Careful(Careful::Second(error)))?;
+        .map_err(|error| Diagnostic::Careful(ExtraDiagnostic::Second(error)))?;
     let held = hold_second(plan, path, fd.as_fd())?;
     Ok((Some(fd), held))
 }

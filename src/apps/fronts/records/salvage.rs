@@ -1,7 +1,7 @@
 //! What only sg_dd and its kin ask of the reading side: looking closer at a transfer that failed, and bytes in place of
 //! a record that cannot be read.
 use super::reader::{CAREFUL_RECORDS, Filled, Reader};
-use crate::apps::fronts::record_plan::{Careful, Diagnostic};
+use crate::apps::fronts::record_plan::{Diagnostic, ExtraDiagnostic};
 use crate::core::{DeviceError, Kind};
 use rustix::fs::SeekFrom;
 use std::io;
@@ -45,7 +45,7 @@ impl Reader {
         self.bad_in_a_row += 1;
         let most = self.plan.care.bad_in_a_row_max;
         if most > 0 && self.bad_in_a_row > most {
-            return self.give_up(Diagnostic::Careful(Careful::TooManyBad(most)));
+            return self.give_up(Diagnostic::Careful(ExtraDiagnostic::TooManyBad(most)));
         }
         let record_bytes = self.plan.source.record_bytes;
         // Records begin where the first of this run did.
@@ -58,12 +58,12 @@ impl Reader {
             Some(Ok(bytes)) => {
                 self.owes_record = Some(bytes);
                 self.tally.note_fetched();
-                Careful::Fetched(record, error)
+                ExtraDiagnostic::Fetched(record, error)
             }
             other => {
                 self.owes_record = Some(vec![0; record_bytes as usize]);
                 let unfetched = other.and_then(Result::err);
-                Careful::Unreadable { record, error, unfetched }
+                ExtraDiagnostic::Unreadable { record, error, unfetched }
             }
         };
         Filled::Failed(Diagnostic::Careful(what))

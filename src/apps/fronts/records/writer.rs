@@ -4,7 +4,7 @@ use super::batch::{Batch, Mark, Memory};
 use super::opened::Sort;
 use super::reader::{batch_records, is_of_medium};
 use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
-use crate::apps::fronts::record_plan::{Careful, Diagnostic, RecordListener, RecordPlan};
+use crate::apps::fronts::record_plan::{Diagnostic, ExtraDiagnostic, RecordListener, RecordPlan};
 use crate::sys;
 use rustix::fs::{Advice, OFlags, SeekFrom};
 use rustix::io::Errno;
@@ -296,9 +296,9 @@ fn write_second(ends: &Ends, mut bytes: &[u8]) -> Result<(), Diagnostic> {
     let Some(second) = &ends.second else { return Ok(()) };
     while !bytes.is_empty() {
         match sys::retry(|| rustix::io::write(second, bytes)) {
-            Ok(0) => return Err(Diagnostic::Careful(Careful::Second(io::ErrorKind::WriteZero.into()))),
+            Ok(0) => return Err(Diagnostic::Careful(ExtraDiagnostic::Second(io::ErrorKind::WriteZero.into()))),
             Ok(written) => bytes = &bytes[written..],
-            Err(error) => return Err(Diagnostic::Careful(Careful::Second(error))),
+            Err(error) => return Err(Diagnostic::Careful(ExtraDiagnostic::Second(error))),
         }
     }
     Ok(())

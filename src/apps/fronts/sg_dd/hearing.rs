@@ -1,6 +1,6 @@
 //! Failures and signals during the copy.
 use crate::apps::fronts::dd::watch::Watcher;
-use crate::apps::fronts::record_plan::{Careful, Diagnostic, RecordListener};
+use crate::apps::fronts::record_plan::{Diagnostic, ExtraDiagnostic, RecordListener};
 use crate::apps::fronts::records::{Ends, Sort};
 use crate::apps::fronts::sg_dd::plan::Failure;
 use crate::apps::fronts::sg_dd::report::{Interrupted, SgTeller, continue_command};
@@ -120,7 +120,7 @@ impl Watcher for Hearing {
 fn is_broken_pipe(complaint: &Diagnostic) -> bool {
     let broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
     match complaint {
-        Diagnostic::Write { error, .. } | Diagnostic::Careful(Careful::Second(error)) => broken(error),
+        Diagnostic::Write { error, .. } | Diagnostic::Careful(ExtraDiagnostic::Second(error)) => broken(error),
         _ => false,
     }
 }
@@ -137,13 +137,15 @@ pub(super) fn failure(side: Side, complaint: &Diagnostic) -> Option<Failure> {
         // Of the second dest: sides that are such nodes are reached by commands.
         Diagnostic::CommandsOnly(_) => Failure::Wish,
         Diagnostic::Skip(error) => Failure::Seek(errno(error)),
-        Diagnostic::Careful(Careful::Locked(_)) => Failure::Locked,
-        Diagnostic::Careful(Careful::TooManyBad(_)) => Failure::TooManyBad,
-        Diagnostic::Careful(Careful::Differs { .. } | Careful::DestEnds(_) | Careful::WrongAddress { .. }) => {
-            Failure::Differs
-        }
+        Diagnostic::Careful(ExtraDiagnostic::Locked(_)) => Failure::Locked,
+        Diagnostic::Careful(ExtraDiagnostic::TooManyBad(_)) => Failure::TooManyBad,
+        Diagnostic::Careful(
+            ExtraDiagnostic::Differs { .. } | ExtraDiagnostic::DestEnds(_) | ExtraDiagnostic::WrongAddress { .. },
+        ) => Failure::Differs,
         Diagnostic::Careful(what) if what.is_passed_over() => return None,
-        Diagnostic::Read(error) | Diagnostic::Write { error, .. } | Diagnostic::Careful(Careful::Compare(error)) => {
+        Diagnostic::Read(error)
+        | Diagnostic::Write { error, .. }
+        | Diagnostic::Careful(ExtraDiagnostic::Compare(error)) => {
             match DeviceError::of(error).map(|said| (said.sense, said.kind)) {
                 Some((Some(codes), _)) => Failure::Sense(codes),
                 // Another host's reservation: it has a status of its own, and no sense data.
