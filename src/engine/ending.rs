@@ -2,8 +2,8 @@
 use super::checkpoints::{Checkpoints, Trouble, flush_error, given_up};
 use super::run::Run;
 use crate::core::{
-    Change, Direction, Ended, EngineKind, Error, Event, Existing, Extent, ExtentSet, Op, Phase, Result, Route, Side,
-    Zeros,
+    Direction, Ended, EndpointChange, EngineKind, Error, Event, Existing, Extent, ExtentSet, Op, Phase, Result, Route,
+    Side, Zeros,
 };
 use std::io;
 use std::time::Instant;
@@ -154,13 +154,15 @@ impl Run<'_> {
             let (name, address) = (side.name(), &self.plan.side(*side).address);
             let during = if comparing { "during the comparison" } else { "during the copy" };
             let note = match (self.ends[side.index()].change(), comparing) {
-                (Some(Change::Grew(bytes)), true) => format!("{name} {address} grew by {bytes} bytes {during}"),
-                (Some(Change::Grew(bytes)), false) => {
+                (Some(EndpointChange::Grew(bytes)), true) => format!("{name} {address} grew by {bytes} bytes {during}"),
+                (Some(EndpointChange::Grew(bytes)), false) => {
                     format!("{name} {address} grew by {bytes} bytes {during}; haul did not copy them")
                 }
-                (Some(Change::Shrank(bytes)), _) => format!("{name} {address} shrank by {bytes} bytes {during}"),
-                (Some(Change::Modified), true) => format!("{name} {address} was modified {during}"),
-                (Some(Change::Modified), false) => {
+                (Some(EndpointChange::Shrank(bytes)), _) => {
+                    format!("{name} {address} shrank by {bytes} bytes {during}")
+                }
+                (Some(EndpointChange::Modified), true) => format!("{name} {address} was modified {during}"),
+                (Some(EndpointChange::Modified), false) => {
                     format!("{name} {address} was modified {during}: the copy may mix old and new data")
                 }
                 (None, _) => continue,

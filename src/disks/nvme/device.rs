@@ -6,7 +6,8 @@ use super::retry_policy::RetryPolicy;
 use super::ring_state::RingState;
 use super::status::{Meaning, Status};
 use crate::core::{
-    Change, Closing, CommandWishes, DeviceError, Endpoint, Extent, Facts, Kind, OffloadSource, OnRing, Op, Request,
+    Closing, CommandWishes, DeviceError, Endpoint, EndpointChange, Extent, Facts, Kind, OffloadSource, OnRing, Op,
+    Request,
 };
 use crate::disks::claim::Claim;
 use crate::disks::off_ring_retries::OffRingRetries;
@@ -331,11 +332,11 @@ impl Endpoint for NvmeNamespace {
         Closing { detail, notes, ..Closing::default() }
     }
 
-    fn change(&self) -> Option<Change> {
+    fn change(&self) -> Option<EndpointChange> {
         if self.place.start > 0 {
             return None;
         }
         let (_, namespace) = super::drive::identify(&*self.drive, self.place.nsid).ok()?;
-        Change::of_size(self.namespace.bytes(), namespace.bytes())
+        EndpointChange::of_size(self.namespace.bytes(), namespace.bytes())
     }
 }
