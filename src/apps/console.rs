@@ -3,7 +3,7 @@ use super::exit::Exit;
 use super::signals::{Running, Signals};
 use super::unbegun::by_signal;
 use crate::core::{Error, Event, Facts, Kind, Observer, Plan, PlanNotes, Result, Series, Side, locked};
-use crate::job::journal::{Choice, Unfinished};
+use crate::job::journal::{ResumeChoice, Unfinished};
 use crate::job::operator::{Operator, Run, Shown};
 use crate::job::undo::PutBack;
 use crate::plan::{Options, ProgressStyle};
@@ -95,7 +95,7 @@ impl Operator for Console {
         self.say(&text::dropped(error), &message);
     }
 
-    fn settle(&self, plan: &Plan, unfinished: &Unfinished) -> Result<Choice> {
+    fn settle(&self, plan: &Plan, unfinished: &Unfinished) -> Result<ResumeChoice> {
         let Unfinished { what, ways, can_resume } = unfinished;
         let refused = |what: String, advice: String| Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice));
         if !can_be_asked(plan.source.address != "-", self.out) {
@@ -106,8 +106,8 @@ impl Operator for Console {
         let question = text::waiting_copy(what, *can_resume);
         let answer = text::answer(&question, &mut io::stdin().lock(), &mut self.out.error_stream());
         match answer.map_err(cannot_ask)?.as_str() {
-            "continue" if *can_resume => Ok(Choice::Resume),
-            "restart" => Ok(Choice::Restart),
+            "continue" if *can_resume => Ok(ResumeChoice::Resume),
+            "restart" => Ok(ResumeChoice::Restart),
             _ => refused(
                 format!("stopped: nothing was written to destination {}", plan.dest.address),
                 "The unfinished copy remains: --resume continues it, --restart discards it.".to_owned(),

@@ -1,5 +1,5 @@
 //! Who started a job: asked before anything is lost, and shown what runs.
-use super::journal::{Choice, Unfinished};
+use super::journal::{ResumeChoice, Unfinished};
 use super::undo::PutBack;
 use crate::core::{Error, Facts, Observer, Plan, PlanNotes, Result, Series, Stop, Watched};
 use crate::engine::Ends;
@@ -45,7 +45,7 @@ pub(crate) trait Operator: Send + Sync {
     ///
     /// # Errors
     /// Refused: nothing is to be written.
-    fn settle(&self, plan: &Plan, unfinished: &Unfinished) -> Result<Choice>;
+    fn settle(&self, plan: &Plan, unfinished: &Unfinished) -> Result<ResumeChoice>;
 
     /// Agrees that what is on the destination is overwritten.
     ///
@@ -77,8 +77,8 @@ pub(super) mod tests {
 
         fn dropped(&self, _error: &Error) {}
 
-        fn settle(&self, _plan: &Plan, _unfinished: &Unfinished) -> Result<Choice> {
-            Ok(Choice::Restart)
+        fn settle(&self, _plan: &Plan, _unfinished: &Unfinished) -> Result<ResumeChoice> {
+            Ok(ResumeChoice::Restart)
         }
 
         fn confirm(&self, _plan: &Plan, _source: &Facts, _dest: &Facts) -> Result<()> {

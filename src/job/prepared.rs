@@ -1,5 +1,5 @@
 //! A copy before its first write: both sides examined, everything decided, whatever forbids it found.
-use super::journal::{self, Choice, ExistingJournal};
+use super::journal::{self, ExistingJournal, ResumeChoice};
 use super::manifest_delta::ManifestDelta;
 use super::operator::Operator;
 use super::{beside, host, saved, undo};
@@ -91,7 +91,7 @@ impl Prepared {
         let can_resume = self.dests.len() == 1 && self.delta.is_none();
         for (plan, found) in self.plans.alone.iter().zip(&self.journals) {
             let Some(unfinished) = found.unfinished(plan, can_resume) else { continue };
-            if self.operator.settle(plan, &unfinished)? == Choice::Resume {
+            if self.operator.settle(plan, &unfinished)? == ResumeChoice::Resume {
                 let (options, operator) = (resumed(&self.options), self.operator.clone());
                 // The journal is locked by the first look at it.
                 drop(self);

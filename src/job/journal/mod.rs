@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use waiting::Waiting;
-pub(crate) use waiting::{Choice, Unfinished};
+pub(crate) use waiting::{ResumeChoice, Unfinished};
 
 /// Least and greatest time between two checkpoints, unless the user says.
 const EVERY: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(60)];
