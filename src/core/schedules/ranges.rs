@@ -1,5 +1,5 @@
 //! Some ranges of both sides, and nothing between them: those of a list, or what earlier runs left to be copied.
-use super::claim::Claim;
+use super::claim::ContiguousExtent;
 use super::forward::Forward;
 use super::shape::Shape;
 use crate::core::{Endpoint, Extent, ExtentSet, Next, Schedule};
@@ -15,14 +15,14 @@ pub(super) struct InRanges {
     ranges: vec::IntoIter<Extent>,
     /// The range that is being handed out.
     inner: Option<Forward>,
-    claim: Claim,
+    claim: ContiguousExtent,
 }
 
 impl InRanges {
     /// `ranges` count from the first byte of the copy; they ascend and do not touch.
     pub(super) fn new(shape: Shape, source: Option<Arc<dyn Endpoint>>, ranges: Vec<Extent>) -> Self {
         let handed_out: ExtentSet = ranges.iter().copied().collect();
-        let mut claim = Claim::default();
+        let mut claim = ContiguousExtent::default();
         handed_out.gaps(Extent::new(0, shape.len)).for_each(|there| claim.settle(there));
         InRanges { shape, source, ranges: ranges.into_iter(), inner: None, claim }
     }
