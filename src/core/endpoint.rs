@@ -32,7 +32,7 @@ impl EndpointChange {
 
 /// What to report about a side at the end of a copy.
 #[derive(Debug, Default)]
-pub struct Closing {
+pub struct ClosingReport {
     /// How it was reached, where that is worth a word in the report: `SCSI commands (/dev/sg0)`.
     pub detail: Option<String>,
     /// What the user should know of how it went on this side.
@@ -145,8 +145,8 @@ pub trait Endpoint: Send + Sync {
     }
 
     /// What to report about this side; asked at the end of a copy, of several dests once.
-    fn closing(&self) -> Closing {
-        Closing::default()
+    fn closing(&self) -> ClosingReport {
+        ClosingReport::default()
     }
 
     /// The running numbers of each of several dests that look like one; asked before the first request.

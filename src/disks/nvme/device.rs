@@ -6,8 +6,8 @@ use super::retry_policy::RetryPolicy;
 use super::ring_state::RingState;
 use super::status::{Meaning, Status};
 use crate::core::{
-    Closing, CommandWishes, DeviceError, Endpoint, EndpointChange, Extent, Facts, Kind, OffloadSource, OnRing, Op,
-    Request,
+    ClosingReport, CommandWishes, DeviceError, Endpoint, EndpointChange, Extent, Facts, Kind, OffloadSource, OnRing,
+    Op, Request,
 };
 use crate::disks::claim::Claim;
 use crate::disks::off_ring_retries::OffRingRetries;
@@ -320,7 +320,7 @@ impl Endpoint for NvmeNamespace {
         }
     }
 
-    fn closing(&self) -> Closing {
+    fn closing(&self) -> ClosingReport {
         let node = self.facts.passthrough.as_ref().map(|through| through.node.display().to_string());
         let detail = Some(format!("NVMe commands to {} ({})", node.unwrap_or_default(), self.ring.way()));
         let name = &self.facts.address;
@@ -329,7 +329,7 @@ impl Endpoint for NvmeNamespace {
             0 => {}
             times => notes.push(format!("{name}: commands retried after a failure: {times}")),
         }
-        Closing { detail, notes, ..Closing::default() }
+        ClosingReport { detail, notes, ..ClosingReport::default() }
     }
 
     fn change(&self) -> Option<EndpointChange> {

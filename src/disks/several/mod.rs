@@ -8,7 +8,9 @@ mod part;
 #[cfg(test)]
 mod tests;
 
-use crate::core::{Closing, DestTally, Endpoint, Error, Extent, Facts, Kind, Order, PlanDest, Request, WriteOrder};
+use crate::core::{
+    ClosingReport, DestTally, Endpoint, Error, Extent, Facts, Kind, Order, PlanDest, Request, WriteOrder,
+};
 use part::Part;
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -175,10 +177,10 @@ impl Endpoint for Several {
         self.parts.iter().for_each(Part::cancel);
     }
 
-    fn closing(&self) -> Closing {
+    fn closing(&self) -> ClosingReport {
         let notes = self.parts.iter().flat_map(Part::notes).collect();
         let dests = self.parts.iter().map(Part::outcome).collect();
-        Closing { notes, dests, ..Closing::default() }
+        ClosingReport { notes, dests, ..ClosingReport::default() }
     }
 
     fn dest_tallies(&self) -> Vec<Arc<DestTally>> {
