@@ -84,7 +84,7 @@ pub use outcome::{
     Digest, Durability, Ended, Kept, Latency, MemoryCheck, Outcome, Pace, SideReport, Totals, Trial, TrialVerdict,
     Usage,
 };
-pub use passthrough::{CommandSet, CommandWishes, Passthrough, Through, Transfers};
+pub use passthrough::{CommandOptions, CommandSet, Passthrough, Through, Transfers};
 pub use pattern_use::{PatternAct, PatternUse};
 pub use pending_copy::{PendingCopy, PendingSide};
 pub use plan::{DeviceCopy, Direction, EngineKind, Plan, Route, WriteOrder};

@@ -6,7 +6,7 @@ use super::retry_policy::RetryPolicy;
 use super::ring_state::RingState;
 use super::status::{Meaning, Status};
 use crate::core::{
-    ClosingReport, CommandWishes, DeviceError, Endpoint, EndpointChange, Extent, Facts, Kind, OffloadSource, OnRing,
+    ClosingReport, CommandOptions, DeviceError, Endpoint, EndpointChange, Extent, Facts, Kind, OffloadSource, OnRing,
     Op, Request,
 };
 use crate::disks::claim::Claim;
@@ -36,7 +36,7 @@ pub(super) struct NvmeNamespace {
     namespace: Namespace,
     write_cache: bool,
     writes_zeroes: bool,
-    pub(super) wishes: CommandWishes,
+    pub(super) wishes: CommandOptions,
     pub(super) ring: RingState,
     /// The drive's error for them; `None`: it was the kernel.
     pub(super) suspects: OffRingRetries<Option<Status>>,
@@ -54,7 +54,7 @@ impl NvmeNamespace {
         drive: Box<dyn Drive>,
         place: Place,
         (controller, namespace): (&Controller, Namespace),
-        wishes: CommandWishes,
+        wishes: CommandOptions,
     ) -> Self {
         let (ring, suspects, patching, given_again) = Default::default();
         let (write_cache, writes_zeroes) = (controller.write_cache, controller.writes_zeroes);

@@ -22,7 +22,7 @@ use super::claim::Claim;
 use super::opening::Opening;
 use super::queue_limits;
 use crate::core::{
-    CallStyle, CommandWishes, DirectAlignment, Endpoint, Facts, FileId, Kind, Order, Passthrough, Result, Through,
+    CallStyle, CommandOptions, DirectAlignment, Endpoint, Facts, FileId, Kind, Order, Passthrough, Result, Through,
 };
 use device::{NvmeNamespace, Place};
 use drive::Node;
@@ -47,7 +47,7 @@ const MEMORY_ALIGN_BYTES: u32 = 4;
 /// The error of opening the node; a [`crate::core::DeviceError`] for what is no namespace of plain reads and
 /// writes.
 pub(super) fn probe(node: &Passthrough, facts: &mut Facts) -> io::Result<()> {
-    let drive = Node::new(open_node(node, OFlags::RDONLY)?, CommandWishes::default().timeout);
+    let drive = Node::new(open_node(node, OFlags::RDONLY)?, CommandOptions::default().timeout);
     let (controller, namespace) = drive::identify(&drive, drive.nsid()?)?;
     describe(facts, node, &controller, &namespace);
     Ok(())

@@ -24,7 +24,7 @@ fn opened(drive: &Arc<MadeUp>, first: u64, command_blocks_max: u32) -> NvmeNames
     let command_bytes_max = command_blocks_max << namespace.block_shift;
     let place = Place { nsid: NSID, start, size: namespace.bytes() - start, command_bytes_max };
     let facts = Facts::new("/dev/ng0n1", EndpointKind::Block);
-    let wishes = CommandWishes::default();
+    let wishes = CommandOptions::default();
     NvmeNamespace::new(facts, Box::new(drive.clone()), place, (&controller, namespace), wishes).hasty()
 }
 

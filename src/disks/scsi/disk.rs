@@ -8,7 +8,7 @@ use super::shared::{Shared, map_reserved};
 use super::survey::Survey;
 use super::verdict::CommandRange;
 use crate::core::{
-    Buffer, Cache, CommandWishes, CopyName, DeviceError, Extent, Facts, Kind, Op, Request, Result, Run, RunKind,
+    Buffer, Cache, CommandOptions, CopyName, DeviceError, Extent, Facts, Kind, Op, Request, Result, Run, RunKind,
     Through, Transfers,
 };
 use crate::disks::claim::Claim;
@@ -75,7 +75,7 @@ impl Disk {
         can_do(opening, &survey, &wishes)?;
         let shared = match wishes.shared {
             // A lock of our own would keep it out.
-            true => Some(CommandWishes { locked: false, ..wishes }),
+            true => Some(CommandOptions { locked: false, ..wishes }),
             false => None,
         };
         let shared =
@@ -83,7 +83,7 @@ impl Disk {
         let unmap = survey.unmapped_are_zeros();
         let asked = purpose == Purpose::Reading && facts.sparse && unmap;
         let write_same = survey.provisioning.unmaps_by_write_same.then(|| (write_same_blocks(&survey) as u32, unmap));
-        let CommandWishes { cdb_bytes: bytes, dpo, fua, fua_nv, group, duration_limit, .. } = wishes;
+        let CommandOptions { cdb_bytes: bytes, dpo, fua, fua_nv, group, duration_limit, .. } = wishes;
         let form = Form { bytes, dpo, fua, fua_nv, group, duration_limit };
         let block_bytes = survey.capacity.block_bytes;
         let of_form = form.blocks_max().saturating_mul(block_bytes.into());
@@ -285,7 +285,7 @@ impl Disk {
 }
 
 /// Refuses what this disk cannot do.
-fn can_do(opening: &Opening<'_>, survey: &Survey, wishes: &CommandWishes) -> Result<()> {
+fn can_do(opening: &Opening<'_>, survey: &Survey, wishes: &CommandOptions) -> Result<()> {
     if opening.writes && survey.mode.write_protected {
         let error = opening.error(Kind::Refused, ": its medium is write-protected");
         return Err(error.advise("Remove the write protection, then run the command again."));

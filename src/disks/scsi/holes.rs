@@ -3,7 +3,7 @@ use super::cdb::Cdb;
 use super::lba_status::{self, ANSWER_BYTES};
 use super::node::{Data, Node, Purpose};
 use super::verdict::CommandRange;
-use crate::core::{CommandWishes, Extent, Passthrough, Run, RunKind};
+use crate::core::{CommandOptions, Extent, Passthrough, Run, RunKind};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -21,7 +21,7 @@ pub(super) struct Holes {
 
 impl Holes {
     /// Opens the node once more; `None` where that is another device, or is not available.
-    pub(super) fn open(node: &Passthrough, block_bytes: u32, wishes: CommandWishes) -> Option<Self> {
+    pub(super) fn open(node: &Passthrough, block_bytes: u32, wishes: CommandOptions) -> Option<Self> {
         let open = Node::open(&node.node, Purpose::Reading, wishes).ok()?;
         let same = open.number().is_ok_and(|number| number == node.number);
         same.then(|| Holes {

@@ -3,7 +3,7 @@ use super::cdb::Cdb;
 use super::retry_policy::{Counts, RetryPolicy};
 use super::sense::{Sense, key};
 use super::verdict::{CommandOutcome, CommandRange, CommandStatus, host, judge};
-use crate::core::{CommandWishes, DeviceError, Kind};
+use crate::core::{CommandOptions, DeviceError, Kind};
 use crate::disks::opening::Opening;
 use crate::sys::sg::{self, SgIoHdr};
 use rustix::fs::{FlockOperation, Mode, OFlags};
@@ -82,7 +82,7 @@ pub(super) enum How {
 #[derive(Debug)]
 pub(super) struct Node {
     fd: OwnedFd,
-    pub(super) wishes: CommandWishes,
+    pub(super) wishes: CommandOptions,
     pub(super) counts: Counts,
     /// Opened for writing too, as a queue and commands that change something need it.
     pub(super) writable: bool,
@@ -105,7 +105,7 @@ impl Purpose {
 
 impl Node {
     /// Opens it; with read access alone where this process may have no more and only reading is asked for.
-    pub(super) fn open(path: &Path, purpose: Purpose, wishes: CommandWishes) -> io::Result<Self> {
+    pub(super) fn open(path: &Path, purpose: Purpose, wishes: CommandOptions) -> io::Result<Self> {
         let open = |access: OFlags| {
             // Without it an open waits for a process that has the node exclusively.
             let mut flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -136,7 +136,7 @@ impl Node {
     /// A node of something that takes no commands.
     #[cfg(test)]
     pub(super) fn silent(fd: OwnedFd) -> Self {
-        Node { fd, wishes: CommandWishes::default(), counts: Counts::default(), writable: false }
+        Node { fd, wishes: CommandOptions::default(), counts: Counts::default(), writable: false }
     }
 
     /// Device number of the node.

@@ -3,7 +3,9 @@ use super::holes;
 use super::lba_status;
 use super::node::{Node, Purpose};
 use super::survey::Survey;
-use crate::core::{CallStyle, CommandWishes, DeviceError, DirectAlignment, Facts, Kind, Order, Passthrough, Transfers};
+use crate::core::{
+    CallStyle, CommandOptions, DeviceError, DirectAlignment, Facts, Kind, Order, Passthrough, Transfers,
+};
 use rustix::fs::{major, minor};
 use std::io;
 
@@ -43,7 +45,7 @@ pub(super) const WRITE_SAME_BLOCKS: u64 = 0xffff;
 /// # Errors
 /// The kernel's error; a [`DeviceError`] for what is no disk, or has changed.
 pub(in crate::disks) fn probe(node: &Passthrough, facts: &mut Facts) -> io::Result<()> {
-    let open = Node::open(&node.node, Purpose::Reading, CommandWishes::default())?;
+    let open = Node::open(&node.node, Purpose::Reading, CommandOptions::default())?;
     if open.number()? != node.number {
         let (kind, words) = (Kind::Refused, "it changed after haul examined it".to_owned());
         return Err(DeviceError {

@@ -1,6 +1,6 @@
 //! How often, and how long, a command is tried again; and what is counted on the way.
 use super::verdict::RetryReason;
-use crate::core::CommandWishes;
+use crate::core::CommandOptions;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ pub(super) struct RetryPolicy {
 
 impl RetryPolicy {
     /// How long to wait before the next attempt; `None`: it has been tried enough.
-    pub(super) fn again(&mut self, why: RetryReason, wishes: &CommandWishes, now: Instant) -> Option<Duration> {
+    pub(super) fn again(&mut self, why: RetryReason, wishes: &CommandOptions, now: Instant) -> Option<Duration> {
         match why {
             RetryReason::Attention | RetryReason::Aborted | RetryReason::Transport => {
                 self.attempts += 1;
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn what_may_pass_is_tried_as_often_as_wished_and_a_time_out_once() {
-        let wishes = CommandWishes { retries: 3, ..CommandWishes::default() };
+        let wishes = CommandOptions { retries: 3, ..CommandOptions::default() };
         let now = Instant::now();
         let mut patience = RetryPolicy::default();
         for _ in 0..3 {
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_busy_disk_is_waited_for_with_longer_and_longer_pauses_up_to_the_time_out() {
-        let wishes = CommandWishes { retries: 0, timeout: Duration::from_secs(9), ..CommandWishes::default() };
+        let wishes = CommandOptions { retries: 0, timeout: Duration::from_secs(9), ..CommandOptions::default() };
         let begun = Instant::now();
         let mut patience = RetryPolicy::default();
         let pauses: Vec<_> = (0..12).filter_map(|_| patience.again(RetryReason::Busy, &wishes, begun)).collect();

@@ -2,7 +2,7 @@ use super::*;
 use crate::apps::fronts::dd::plan::{DdFacts, DdKind};
 use crate::apps::fronts::record_plan::Amount;
 use crate::apps::fronts::sg_plan::{ScsiOptions, ScsiWishes, SgFront, SgPlan};
-use crate::core::{CommandSet, CommandWishes, EndpointKind, Facts, Passthrough, Side};
+use crate::core::{CommandOptions, CommandSet, EndpointKind, Facts, Passthrough, Side};
 
 fn side(kind: DdKind, size: Option<u64>) -> DdFacts {
     let logical_block_bytes = (kind == DdKind::Block).then_some(512);
@@ -186,7 +186,7 @@ fn a_side_is_opened_with_the_wishes_of_its_words() {
     let side = command_side(&plan, Side::Dest, &disk_by_commands(0), false).expect("it has a node");
     assert!(side.access.exclusive);
     let wishes = side.through.expect("by commands").wishes;
-    let wanted = CommandWishes {
+    let wanted = CommandOptions {
         timeout: std::time::Duration::from_secs(7),
         fua: true,
         fua_nv: true,
@@ -197,7 +197,7 @@ fn a_side_is_opened_with_the_wishes_of_its_words() {
         shared: false,
         exclusive: true,
         locked: true,
-        ..CommandWishes::default()
+        ..CommandOptions::default()
     };
     assert_eq!(wishes, wanted);
     let shared = command_side(&plan, Side::Dest, &disk_by_commands(0), true).expect("it has a node");
