@@ -24,9 +24,9 @@ fn takes_commands(kind: DdKind) -> bool {
 const NO_COMMANDS: &str = "it applies to SCSI commands, and this side uses none";
 
 /// Each wish of a side, its word, and what comes nearest to it without SCSI commands.
-type Wish = (fn(&ScsiWishes) -> bool, &'static str, [&'static str; 2]);
+type ScsiWishRow = (fn(&ScsiWishes) -> bool, &'static str, [&'static str; 2]);
 
-const WISHES: [Wish; 6] = [
+const WISHES: [ScsiWishRow; 6] = [
     (
         |wishes| wishes.passthrough,
         "sgio (pt, blk_sgio=1)",
