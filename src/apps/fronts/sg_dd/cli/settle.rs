@@ -4,7 +4,7 @@ use crate::apps::fronts::record_plan::{
     AddressCheck, Amount, DestWords, Durable, ErrorPolicy, OpenWords, Pattern, RecordPlan, RecordSide,
 };
 use crate::apps::fronts::sg_dd::plan::SgUsage;
-use crate::apps::fronts::sg_plan::{ScsiOptions, ScsiWishes, SgFront, SgPlan};
+use crate::apps::fronts::sg_plan::{ScsiFlags, ScsiOptions, SgFront, SgPlan};
 use std::ffi::OsString;
 
 /// Bytes of a block by default.
@@ -31,7 +31,7 @@ pub(super) fn into_options(front: SgFront, words: Words) -> Result<SgPlan, SgUsa
         2 => Some(60),
         _ => Some(30),
     };
-    let wishes = words.flags.map(|flags| ScsiWishes {
+    let wishes = words.flags.map(|flags| ScsiFlags {
         dio: flags.dio,
         dpo: flags.dpo,
         fua: flags.fua,

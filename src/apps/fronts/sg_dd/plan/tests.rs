@@ -1,7 +1,7 @@
 use super::*;
 use crate::apps::fronts::dd::plan::{DdFacts, DdKind};
 use crate::apps::fronts::record_plan::Amount;
-use crate::apps::fronts::sg_plan::{ScsiOptions, ScsiWishes, SgFront, SgPlan};
+use crate::apps::fronts::sg_plan::{ScsiFlags, ScsiOptions, SgFront, SgPlan};
 use crate::core::{CommandOptions, CommandSet, EndpointKind, Facts, Passthrough, Side};
 
 fn side(kind: DdKind, size: Option<u64>) -> DdFacts {
@@ -42,8 +42,8 @@ fn a_device_with_blocks_of_another_size_is_refused() {
 fn each_wish_about_scsi_is_refused_where_no_commands_are_sent() {
     let kinds = [DdKind::File, DdKind::Block];
     assert_eq!(refused_wish(&SgPlan::default(), kinds), None);
-    let wish = |change: fn(&mut ScsiWishes)| {
-        let mut wishes = ScsiWishes::default();
+    let wish = |change: fn(&mut ScsiFlags)| {
+        let mut wishes = ScsiFlags::default();
         change(&mut wishes);
         wishes
     };
@@ -78,7 +78,7 @@ fn each_wish_about_scsi_is_refused_where_no_commands_are_sent() {
 
 #[test]
 fn what_dio_and_blk_sgio_ask_of_both_sides_is_for_the_one_that_takes_commands() {
-    let both = |change: fn(&mut ScsiWishes)| {
+    let both = |change: fn(&mut ScsiFlags)| {
         let mut plan = SgPlan::default();
         plan.wishes.iter_mut().for_each(change);
         plan
@@ -103,7 +103,7 @@ fn a_side_by_commands_refuses_words_that_it_cannot_keep() {
         refused_wish(&plan, [DdKind::Commands; 2]).map(|refusal| refusal.word)
     };
     let all = |plan: &mut SgPlan| {
-        plan.wishes[0] = ScsiWishes { dio: true, dpo: true, fua: true, fua_nv: true, mmap: false, passthrough: true };
+        plan.wishes[0] = ScsiFlags { dio: true, dpo: true, fua: true, fua_nv: true, mmap: false, passthrough: true };
         plan.records.source.words.direct = true;
         plan.records.dest.words.excl = true;
     };
@@ -181,7 +181,7 @@ fn a_side_is_opened_with_the_wishes_of_its_words() {
         timeout_s: Some(7),
     };
     let mut plan = SgPlan { scsi, ..SgPlan::default() };
-    plan.wishes[1] = ScsiWishes { dio: true, fua: true, fua_nv: true, ..ScsiWishes::default() };
+    plan.wishes[1] = ScsiFlags { dio: true, fua: true, fua_nv: true, ..ScsiFlags::default() };
     (plan.records.dest.words.excl, plan.records.dest.words.flock) = (true, true);
     let side = command_side(&plan, Side::Dest, &disk_by_commands(0), false).expect("it has a node");
     assert!(side.access.exclusive);
