@@ -2,7 +2,7 @@
 use super::checkpoints::Checkpoints;
 use super::engine_error::engine_error;
 use super::meter::Meter;
-use super::offload::{Copied, Offloaded, by_device, reflink, refusal_note};
+use super::offload::{OffloadResult, Offloaded, by_device, reflink, refusal_note};
 use super::pump::Pump;
 use super::queues::Queues;
 use super::recover_from_dest::DestRecovery;
@@ -137,7 +137,7 @@ impl<'a> Run<'a> {
 
     fn copy_by_device(&mut self) -> Result<bool> {
         let dest = &self.ends[Side::Dest.index()];
-        let Copied { bytes, failed } = by_device(self.plan, dest, self.watch);
+        let OffloadResult { bytes, failed } = by_device(self.plan, dest, self.watch);
         let refused = failed.as_ref().filter(|_| bytes == 0).and_then(refusal_note);
         if let (Some(note), Some(instead)) = (refused, self.plan.engine_instead) {
             self.note(note);
