@@ -6,12 +6,12 @@ use std::sync::{Condvar, Mutex, PoisonError};
 /// Requests that wait for a helper, first come, first served.
 #[derive(Default)]
 pub(super) struct Work {
-    desk: Mutex<Desk>,
+    desk: Mutex<SharedQueue>,
     come: Condvar,
 }
 
 #[derive(Default)]
-struct Desk {
+struct SharedQueue {
     todo: VecDeque<Request>,
     /// Helpers that sleep until there is work.
     asleep: usize,
