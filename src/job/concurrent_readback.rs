@@ -4,7 +4,7 @@ use crate::core::schedules::Front;
 use crate::core::{DigestedBlock, Endpoint, Event, Observer, Plan, Tally};
 use crate::disks;
 use crate::engine;
-use crate::job::digested::Digested;
+use crate::job::digested::DigestedBlockList;
 use crate::job::session::Session;
 use crate::plan;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ pub(crate) fn followed_while<T>(
     copy: impl FnOnce(&dyn Observer) -> T,
 ) -> (T, Vec<DigestedBlock>) {
     let Some((window_bytes, block_bytes)) = window(plan) else { return (copy(hearer), Vec::new()) };
-    let (front, found) = (Arc::new(Front::default()), Digested::default());
+    let (front, found) = (Arc::new(Front::default()), DigestedBlockList::default());
     let nothing = disks::missing_side();
     let (plan, ends, stop) = (plan::follow(plan), [nothing, reader.clone()], session.stop());
     let done = thread::scope(|scope| {

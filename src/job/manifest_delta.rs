@@ -12,7 +12,7 @@ use crate::core::{
 use crate::disks;
 use crate::engine::Ends;
 use crate::job::digest_collector::DigestCollector;
-use crate::job::digested::Digested;
+use crate::job::digested::DigestedBlockList;
 use crate::job::journal::{ActiveJournal, ExistingJournal};
 use crate::job::manifest::{self, checklist, is};
 use crate::job::read_back::{Checker, digest_again, draw, to_read};
@@ -144,7 +144,8 @@ impl ManifestDelta {
             return Ok(Judged::Interrupted(signal));
         }
         let len = plan.len.unwrap_or(0);
-        let reader = Reader { checker: Checker::new(&list, len, head.block_bytes), digested: Digested::default() };
+        let reader =
+            Reader { checker: Checker::new(&list, len, head.block_bytes), digested: DigestedBlockList::default() };
         let source = &ends[Side::Source.index()];
         // A bad place is for the copy itself.
         let outcome = digest_again(session, plan, OnError::default(), source, vec![Extent::new(0, len)], &reader);
@@ -225,7 +226,7 @@ fn signal_that_ended(ended: Ended) -> Result<Option<i32>> {
 /// Holds the digests of the source against the manifest, and keeps them.
 struct Reader<'a> {
     checker: Checker<'a>,
-    digested: Digested,
+    digested: DigestedBlockList,
 }
 
 impl Observer for Reader<'_> {
