@@ -7,15 +7,15 @@ use std::sync::{Arc, Mutex};
 
 /// Remembers what was said.
 #[derive(Default)]
-pub(super) struct Ear(Mutex<Vec<String>>);
+pub(super) struct MessageLog(Mutex<Vec<String>>);
 
-impl Ear {
+impl MessageLog {
     pub(super) fn said(&self) -> Vec<String> {
         self.0.lock().unwrap().clone()
     }
 }
 
-impl RecordListener for Ear {
+impl RecordListener for MessageLog {
     fn complain(&self, side: Side, complaint: &Diagnostic, with_counts: bool) {
         self.0.lock().unwrap().push(format!("{} {complaint:?} {with_counts}", side.name()));
     }
@@ -25,7 +25,7 @@ impl RecordListener for Ear {
 fn copy(mut plan: RecordPlan, source: &Path, dest: &Path) -> (RecordsEnd, RecordCounts, Vec<String>) {
     plan.source.path = Some(source.into());
     plan.dest.path = Some(dest.into());
-    let ear = Arc::new(Ear::default());
+    let ear = Arc::new(MessageLog::default());
     let mut ends = open(&plan, [None, None]).unwrap();
     empty(&plan, &mut ends).unwrap();
     let ends = Arc::new(ends);
