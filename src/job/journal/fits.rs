@@ -5,7 +5,7 @@ use crate::core::{
     Result, Side,
 };
 use crate::disks;
-use crate::ledger::journal::{Ended, Head, Journal, Now, State, sample_places};
+use crate::ledger::journal::{FinalStamp, Head, Journal, Now, State, sample_places};
 use crate::ledger::{Misfit, SideIdentity};
 use rustix::fs::{FileType, Stat};
 use std::path::Path;
@@ -45,18 +45,18 @@ fn check_unwritten(record_file: &str, journal: &Journal, dest: &Path) -> Result<
          from the start. If no data was changed, restore the time with touch -d {} and resume.",
         then.dest_mtime
     );
-    let of = |ended: Ended| (ended.dest_mtime, ended.dest_size_bytes);
+    let of = |ended: FinalStamp| (ended.dest_mtime, ended.dest_size_bytes);
     let misfit = Misfit::Written { then: of(then.clone()), now: of(now) };
     Err(Error::new(Kind::Refused, format!("cannot resume: {record_file} does not match: {misfit}")).advise(advice))
 }
 
 /// What a regular file is at the end of a copy; `None` for anything else.
-pub(super) fn ended_as(stat: &Stat) -> Option<Ended> {
+pub(super) fn ended_as(stat: &Stat) -> Option<FinalStamp> {
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return None;
     }
     let mtime = jiff::Timestamp::new(stat.st_mtime, i32::try_from(stat.st_mtime_nsec).ok()?).ok()?;
-    Some(Ended { dest_mtime: format!("{mtime:.9}"), dest_size_bytes: u64::try_from(stat.st_size).ok()? })
+    Some(FinalStamp { dest_mtime: format!("{mtime:.9}"), dest_size_bytes: u64::try_from(stat.st_size).ok()? })
 }
 
 /// The same of what `record file` says.

@@ -1,6 +1,6 @@
 //! The journal's file.
 use super::reading::{Reading, Torn, read};
-use super::record::{Ended, Record};
+use super::record::{FinalStamp, Record};
 use super::{Head, State};
 use crate::core::{Extent, ExtentSet};
 use crate::files::{FileError, NewFile, Place, Visibility, open_to_read};
@@ -23,7 +23,7 @@ pub struct Journal {
     file: File,
     head: Head,
     state: State,
-    ended: Option<Ended>,
+    ended: Option<FinalStamp>,
     seal: Seal,
     /// Valid bytes; the next line goes there.
     len_bytes: u64,
@@ -104,7 +104,7 @@ impl Journal {
     }
 
     /// What the destination was when the copy ended in good order; `None`: it did not, or nothing is known of it.
-    pub fn ended(&self) -> Option<&Ended> {
+    pub fn ended(&self) -> Option<&FinalStamp> {
         self.ended.as_ref()
     }
 
@@ -148,7 +148,7 @@ impl Journal {
     ///
     /// # Errors
     /// As for [`Journal::append`].
-    pub fn end(&mut self, ended: Ended) -> Result<(), Fault> {
+    pub fn end(&mut self, ended: FinalStamp) -> Result<(), Fault> {
         self.append_record(&Record { ended: Some(ended), ..Record::default() })
     }
 
@@ -208,7 +208,7 @@ impl Journal {
     }
 
     /// Writes head and state to a new file, which has no name yet.
-    fn begin(place: &Place, head: Head, state: State, ended: Option<Ended>) -> Result<(Self, NewFile), Fault> {
+    fn begin(place: &Place, head: Head, state: State, ended: Option<FinalStamp>) -> Result<(Self, NewFile), Fault> {
         let new = NewFile::begin(place).map_err(file_fault)?;
         let mut seal = Seal::default();
         let mut text = seal.close(&head.to_json().map_err(fault)?).map_err(fault)?;

@@ -1,5 +1,5 @@
 //! Reading a journal.
-use super::record::{Ended, Record};
+use super::record::{FinalStamp, Record};
 use super::{Head, State};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::lines::{Line, Lines};
@@ -24,7 +24,7 @@ pub struct Reading {
     /// What is claimed.
     pub state: State,
     /// What the destination was when the copy ended in good order; `None`: it did not, or the line says nothing of it.
-    pub ended: Option<Ended>,
+    pub ended: Option<FinalStamp>,
     /// What was dropped.
     pub torn: Option<Torn>,
     /// Bytes of the file that hold.
