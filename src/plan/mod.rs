@@ -138,7 +138,7 @@ fn side(asked: &PlanInput, side: Side, range: &Range, access: crate::core::Acces
     }
 }
 
-fn dest_side(asked: &PlanInput, range: &Range, end: &choose::Ends, access: crate::core::Access) -> PlanSide {
+fn dest_side(asked: &PlanInput, range: &Range, end: &choose::DestPreparation, access: crate::core::Access) -> PlanSide {
     let access = choose::with_existing(access, end.existing);
     PlanSide { lock: Some(choose::written(asked, range, end)), ..side(asked, Side::Dest, range, access) }
 }

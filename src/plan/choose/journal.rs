@@ -1,5 +1,5 @@
 //! Whether a journal is kept.
-use super::{Ends, Engines};
+use super::{DestPreparation, Engines};
 use crate::core::PlanNotes;
 use crate::core::{EndpointKind, EngineKind, Error, Kind, Result};
 use crate::plan::asked::{PlanInput, in_memory};
@@ -15,7 +15,7 @@ pub(crate) fn journal(
     range: &Range,
     overlap: Option<Overlap>,
     engines: &Engines,
-    ends: &Ends,
+    ends: &DestPreparation,
     notes: &mut PlanNotes,
 ) -> Result<bool> {
     let options = asked.options;
@@ -72,7 +72,7 @@ fn impossible(
     range: &Range,
     overlap: Option<Overlap>,
     engines: &Engines,
-    ends: &Ends,
+    ends: &DestPreparation,
 ) -> Option<&'static str> {
     let (source, dest) = (asked.source, asked.dest);
     let one_file = source.kind == EndpointKind::File && source.id.is_some() && source.id == dest.id;
