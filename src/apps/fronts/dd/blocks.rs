@@ -6,7 +6,7 @@ use crate::apps::fronts::dd::plan::{
 };
 use crate::apps::fronts::record_counts::RecordCounts;
 use crate::apps::fronts::record_plan::{Diagnostic, RecordPlan};
-use crate::apps::fronts::records::{Ends, Opened, Sort};
+use crate::apps::fronts::records::{OpenSides, Opened, Sort};
 use crate::core::schedules;
 use crate::core::{Ended, Endpoint, Facts, Host, Plan, Side, Silent, Stop, Tally};
 use crate::disks;
@@ -79,7 +79,7 @@ impl Held {
 /// begun.
 pub(crate) fn go_ahead(
     plan: &RecordPlan,
-    ends: &Ends,
+    ends: &OpenSides,
     watch: &Watch,
     pace: (Option<u32>, Option<u32>),
     held: &Held,
@@ -103,7 +103,7 @@ pub(crate) fn go_ahead(
 }
 
 /// Plans and opens. The error says why it has to go by records.
-fn prepare(records: &RecordPlan, blocks: &Blocks, ends: &Ends, held: &Held) -> Result<Ready, String> {
+fn prepare(records: &RecordPlan, blocks: &Blocks, ends: &OpenSides, held: &Held) -> Result<Ready, String> {
     let paths = [&ends.source, &ends.dest]
         .map(|end| end.fd().map(|fd| format!("/proc/self/fd/{}", fd.as_raw_fd())).unwrap_or_default());
     let (plan, source, dest) = plan_for(records, blocks, &paths, held)?;
@@ -141,7 +141,7 @@ pub(crate) fn plan_for(
 impl Ready {
     /// Moves the blocks. After a failure, records go on from the last whole one that has arrived: they come to the same
     /// place and say what is wrong there.
-    fn run(self, plan: &RecordPlan, ends: &Ends, watch: &Watch) -> Moved {
+    fn run(self, plan: &RecordPlan, ends: &OpenSides, watch: &Watch) -> Moved {
         let (stop, tally) = (Arc::new(Stop::default()), Arc::new(Tally::default()));
         let dest_size = file_size(&ends.dest);
         watch.moving(Some(Moving { stop: stop.clone(), tally: tally.clone(), ends: self.ends.clone() }));

@@ -13,7 +13,7 @@ use crate::apps::fronts::dd::report::{Quoting, Reporter, explained, usage, warni
 use crate::apps::fronts::earlier::{stale_journals, undo_warnings};
 use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
 use crate::apps::fronts::record_plan::{Amount, Diagnostic, RecordListener, RecordPlan, Telling};
-use crate::apps::fronts::records::{self, Ends, StartResult};
+use crate::apps::fronts::records::{self, OpenSides, StartResult};
 use crate::core::Side;
 use crate::report::Out;
 use crate::sys;
@@ -124,7 +124,7 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
 }
 
 /// Opens both sides, and empties the dest where that is requested. What forbids the copy is found before.
-fn open(plan: &RecordPlan, teller: &Reporter) -> Result<Ends, Exit> {
+fn open(plan: &RecordPlan, teller: &Reporter) -> Result<OpenSides, Exit> {
     let complain = |side, complaint: Diagnostic| {
         teller.complain(side, &complaint, false);
         failed_by(&complaint)
@@ -151,7 +151,7 @@ fn failed_by(complaint: &Diagnostic) -> Exit {
 }
 
 /// Standard input is left where dd leaves it, for whoever reads it next: behind the records that were counted.
-fn put_back(plan: &RecordPlan, ends: &Ends, counts: RecordCounts) {
+fn put_back(plan: &RecordPlan, ends: &OpenSides, counts: RecordCounts) {
     let (None, Some(start), Ok(fd)) = (&plan.source.path, ends.source.offset, ends.source.fd()) else { return };
     let skipped = plan.source.skip.in_bytes(plan.source.record_bytes).unwrap_or(0);
     let records = counts.read_full + counts.read_partial;

@@ -1,5 +1,5 @@
 //! What only sg_dd and its kin ask of the writing side: a second dest, comparing, passing over what cannot be written.
-use super::Ends;
+use super::OpenSides;
 use super::batch::{Batch, Memory};
 use super::reader::{is_einval, is_of_medium};
 use super::writer::Writer;
@@ -8,7 +8,7 @@ use crate::core::{DeviceError, Kind, Side};
 use rustix::fs::SeekFrom;
 use std::io;
 
-impl Ends {
+impl OpenSides {
     /// A batch in memory that a driver shares with haul, where that was requested. Where it is not available, that is
     /// reported.
     pub(super) fn shared_batch(&self, bytes: usize, listener: &dyn RecordListener) -> Option<Batch> {

@@ -28,7 +28,7 @@ mod writer;
 pub use busy::busy;
 pub use commands_only::check_nodes;
 pub use end::finish;
-pub use open::{Ends, empty, open};
+pub use open::{OpenSides, empty, open};
 pub use opened::{Opened, Sort};
 pub use pipeline::{RecordsEnd, has_memory, run};
 pub use start::{SkipResult, StartResult, begin};

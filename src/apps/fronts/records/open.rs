@@ -71,7 +71,7 @@ impl Opened {
 
 /// Both sides, open.
 #[derive(Debug)]
-pub struct Ends {
+pub struct OpenSides {
     /// Where bytes come from.
     pub source: Opened,
     /// Where they go.
@@ -82,7 +82,7 @@ pub struct Ends {
     _held: [Option<Held>; 2],
 }
 
-impl Ends {
+impl OpenSides {
     /// The second dest.
     pub fn second(&self) -> Option<BorrowedFd<'_>> {
         self.second.as_ref().map(AsFd::as_fd)
@@ -116,7 +116,7 @@ impl Ends {
 ///
 /// # Errors
 /// The side, and what dd would say about it.
-pub fn open(plan: &RecordPlan, [source, dest]: [Option<Opened>; 2]) -> Result<Ends, (Side, Diagnostic)> {
+pub fn open(plan: &RecordPlan, [source, dest]: [Option<Opened>; 2]) -> Result<OpenSides, (Side, Diagnostic)> {
     check_nodes(plan, [source.is_some(), dest.is_some()])?;
     let on = |side| move |complaint| (side, complaint);
     let source = match source {
@@ -136,7 +136,7 @@ pub fn open(plan: &RecordPlan, [source, dest]: [Option<Opened>; 2]) -> Result<En
             return Err((Side::Dest, complaint));
         }
     };
-    Ok(Ends { source, dest, second, _held: [held, second_held] })
+    Ok(OpenSides { source, dest, second, _held: [held, second_held] })
 }
 
 /// Removes the file at `path` that this copy made, unless another file has that name by now.
@@ -271,7 +271,7 @@ fn is_block_device(path: &OsStr) -> bool {
 ///
 /// # Errors
 /// What dd would say about it.
-pub fn empty(plan: &RecordPlan, ends: &mut Ends) -> Result<(), Diagnostic> {
+pub fn empty(plan: &RecordPlan, ends: &mut OpenSides) -> Result<(), Diagnostic> {
     if plan.dest.path.is_none() || plan.compare || plan.dest_words.notrunc {
         return Ok(());
     }

@@ -3,7 +3,7 @@ use super::batch::{Batch, Mark};
 use super::convert::{Converter, Sink, Stopped};
 use super::reader::{Filled, Reader};
 use super::writer::Writer;
-use super::{Ends, SkipResult, Sort};
+use super::{OpenSides, SkipResult, Sort};
 use crate::apps::fronts::{Diagnostic, RecordCounts, RecordListener, RecordPlan, RecordTally};
 use crate::core::Side;
 use std::sync::{Arc, mpsc::Receiver, mpsc::Sender, mpsc::SyncSender, mpsc::channel, mpsc::sync_channel};
@@ -52,7 +52,7 @@ struct Shared {
 /// Copies from the current offsets of both sides, after `before` was copied already, and reports what fails.
 pub fn run(
     plan: &Arc<RecordPlan>,
-    ends: &Arc<Ends>,
+    ends: &Arc<OpenSides>,
     before: RecordCounts,
     lead: SkipResult,
     tally: &Arc<RecordTally>,
@@ -85,7 +85,7 @@ pub fn run(
 
 /// Whether there is memory for the least that a copy by records needs; where not, that is reported. For who moves bytes
 /// ahead of the records, which end where there is none.
-pub fn has_memory(plan: &Arc<RecordPlan>, ends: &Arc<Ends>, listener: &dyn RecordListener) -> bool {
+pub fn has_memory(plan: &Arc<RecordPlan>, ends: &Arc<OpenSides>, listener: &dyn RecordListener) -> bool {
     let reader = Reader::new(plan.clone(), ends.clone(), Arc::default(), 0, SkipResult::default());
     match Sizes::of(plan, &reader).and_then(|sizes| sizes.allocate(plan, false)) {
         Ok(_) => true,
@@ -97,7 +97,7 @@ pub fn has_memory(plan: &Arc<RecordPlan>, ends: &Arc<Ends>, listener: &dyn Recor
 }
 
 /// What is left behind `before` cannot have more bytes than are worth a thread.
-fn is_tiny(plan: &RecordPlan, ends: &Ends, before: RecordCounts) -> bool {
+fn is_tiny(plan: &RecordPlan, ends: &OpenSides, before: RecordCounts) -> bool {
     let done = before.read_full.saturating_mul(plan.source.record_bytes);
     let by_count = plan.count.and_then(|count| count.in_bytes(plan.source.record_bytes));
     let by_count = by_count.map(|bytes| bytes.saturating_sub(done));
@@ -109,7 +109,7 @@ fn is_tiny(plan: &RecordPlan, ends: &Ends, before: RecordCounts) -> bool {
 
 /// Something takes time that another step can use: converting, or a side that waits for its medium while the other has
 /// something to do. Where both do nothing but move memory, one after the other in a warm buffer is faster.
-fn both_gain(plan: &RecordPlan, ends: &Ends) -> bool {
+fn both_gain(plan: &RecordPlan, ends: &OpenSides) -> bool {
     let converts = plan.table.is_some() || plan.swab || plan.framing.is_some() || plan.sparse;
     let more = plan.pattern.is_some() || plan.second.is_some() || plan.compare;
     let at_once = |sort| matches!(sort, Sort::Zeros | Sort::Null);

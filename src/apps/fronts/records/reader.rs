@@ -2,7 +2,7 @@
 use super::batch::Memory;
 use super::pattern::Maker;
 use super::start::warns_of_short_reads;
-use super::{Ends, SkipResult, Sort};
+use super::{OpenSides, SkipResult, Sort};
 use crate::apps::fronts::record_counts::RecordTally;
 use crate::apps::fronts::record_plan::{Amount, Diagnostic, RecordPlan};
 use crate::core::Extent;
@@ -55,7 +55,7 @@ pub(super) fn is_einval(error: &io::Error) -> bool {
 /// Reads the source from its current offset.
 pub(super) struct Reader {
     pub(super) plan: Arc<RecordPlan>,
-    pub(super) ends: Arc<Ends>,
+    pub(super) ends: Arc<OpenSides>,
     pub(super) tally: Arc<RecordTally>,
     /// Makes bytes up, where nothing is read.
     maker: Option<Maker>,
@@ -102,7 +102,7 @@ impl Reader {
     /// `records` were read before.
     pub(super) fn new(
         plan: Arc<RecordPlan>,
-        ends: Arc<Ends>,
+        ends: Arc<OpenSides>,
         tally: Arc<RecordTally>,
         records: u64,
         lead: SkipResult,

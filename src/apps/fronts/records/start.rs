@@ -1,5 +1,5 @@
 //! Passing over what comes before the first record.
-use super::Ends;
+use super::OpenSides;
 use super::batch::Memory;
 use super::opened::{Opened, Sort};
 use crate::apps::fronts::record_plan::{Amount, Diagnostic, RecordListener, RecordPlan};
@@ -29,7 +29,7 @@ pub struct SkipResult {
 }
 
 /// Moves both sides to their first record.
-pub fn begin(plan: &RecordPlan, ends: &Ends, listener: &dyn RecordListener) -> StartResult {
+pub fn begin(plan: &RecordPlan, ends: &OpenSides, listener: &dyn RecordListener) -> StartResult {
     let lead = match skip_source(plan, ends, listener) {
         StartResult::Yes(lead) => lead,
         refused => return refused,
@@ -55,7 +55,7 @@ fn can_be_read_over(dest: &Opened) -> bool {
 }
 
 /// Reads what is to be skipped of a FIFO, as dd does. A short read counts as a record.
-fn read_over_dest(plan: &RecordPlan, ends: &Ends, lead: SkipResult, listener: &dyn RecordListener) -> StartResult {
+fn read_over_dest(plan: &RecordPlan, ends: &OpenSides, lead: SkipResult, listener: &dyn RecordListener) -> StartResult {
     let record_bytes = plan.dest.record_bytes;
     let Some(mut memory) = usize::try_from(record_bytes).ok().and_then(Memory::of) else {
         // Where records are not filled again, one buffer serves both sides, and dd calls it that of the input.
@@ -80,7 +80,7 @@ fn refuse(listener: &dyn RecordListener, side: Side, error: io::Error) -> StartR
     StartResult::No
 }
 
-fn skip_source(plan: &RecordPlan, ends: &Ends, listener: &dyn RecordListener) -> StartResult {
+fn skip_source(plan: &RecordPlan, ends: &OpenSides, listener: &dyn RecordListener) -> StartResult {
     let (skip, source) = (plan.source.skip, &ends.source);
     if skip.is_zero() || plan.pattern.is_some() {
         return StartResult::Yes(SkipResult::default());
@@ -104,7 +104,7 @@ fn skip_source(plan: &RecordPlan, ends: &Ends, listener: &dyn RecordListener) ->
 
 /// Reads what is to be skipped where there are no offsets. A short read counts as a record, unless the plan says that
 /// reads are full.
-fn read_over(plan: &RecordPlan, ends: &Ends, skip: Amount, listener: &dyn RecordListener) -> StartResult {
+fn read_over(plan: &RecordPlan, ends: &OpenSides, skip: Amount, listener: &dyn RecordListener) -> StartResult {
     let record_bytes = plan.source.record_bytes;
     let memory = usize::try_from(record_bytes).ok().and_then(Memory::of);
     let Some(mut memory) = memory else {
@@ -146,7 +146,7 @@ fn read_over(plan: &RecordPlan, ends: &Ends, skip: Amount, listener: &dyn Record
 }
 
 /// One read, or as many as fill `bytes`.
-fn read_record(ends: &Ends, bytes: &mut [u8], full: bool) -> io::Result<usize> {
+fn read_record(ends: &OpenSides, bytes: &mut [u8], full: bool) -> io::Result<usize> {
     let mut got = 0;
     loop {
         let moved = ends.source.read(&mut bytes[got..])?;

@@ -1,5 +1,5 @@
 //! Writing records, as many as one call can take, and counting what has arrived.
-use super::Ends;
+use super::OpenSides;
 use super::batch::{Batch, Mark, Memory};
 use super::opened::Sort;
 use super::reader::{batch_records, is_of_medium};
@@ -25,7 +25,7 @@ struct Counted {
 /// Writes to the dest from its current offset.
 pub(super) struct Writer {
     pub(super) plan: Arc<RecordPlan>,
-    pub(super) ends: Arc<Ends>,
+    pub(super) ends: Arc<OpenSides>,
     tally: Arc<RecordTally>,
     pub(super) listener: Arc<dyn RecordListener>,
     pub(super) counts: RecordCounts,
@@ -54,7 +54,7 @@ impl Writer {
     /// Goes on from `counts`.
     pub(super) fn new(
         plan: Arc<RecordPlan>,
-        ends: Arc<Ends>,
+        ends: Arc<OpenSides>,
         tally: Arc<RecordTally>,
         counts: RecordCounts,
         listener: Arc<dyn RecordListener>,
@@ -292,7 +292,7 @@ fn is_zero(bytes: &[u8]) -> bool {
 }
 
 /// Gives `bytes` to the second dest, where there is one.
-fn write_second(ends: &Ends, mut bytes: &[u8]) -> Result<(), Diagnostic> {
+fn write_second(ends: &OpenSides, mut bytes: &[u8]) -> Result<(), Diagnostic> {
     let Some(second) = &ends.second else { return Ok(()) };
     while !bytes.is_empty() {
         match sys::retry(|| rustix::io::write(second, bytes)) {

@@ -1,7 +1,7 @@
 //! Failures and signals during the copy.
 use crate::apps::fronts::dd::watch::Watcher;
 use crate::apps::fronts::record_plan::{Diagnostic, ExtraDiagnostic, RecordListener};
-use crate::apps::fronts::records::{Ends, Sort};
+use crate::apps::fronts::records::{OpenSides, Sort};
 use crate::apps::fronts::sg_dd::plan::Failure;
 use crate::apps::fronts::sg_dd::report::{Interrupted, SgTeller, continue_command};
 use crate::apps::fronts::sg_plan::SgPlan;
@@ -23,7 +23,7 @@ pub(super) struct Hearing {
 struct State {
     /// How it was called; what it found when it opened both sides.
     at: Interrupted,
-    ends: Option<Arc<Ends>>,
+    ends: Option<Arc<OpenSides>>,
     failure: Option<Failure>,
     pipe_broke: bool,
 }
@@ -41,7 +41,7 @@ impl Hearing {
     }
 
     /// Both sides are open.
-    pub(super) fn opened(&self, ends: &Arc<Ends>) {
+    pub(super) fn opened(&self, ends: &Arc<OpenSides>) {
         let mut state = self.state();
         state.ends = Some(ends.clone());
         state.at.source_streams = streams(ends, Side::Source) && self.plan.records.pattern.is_none();
@@ -159,7 +159,7 @@ pub(super) fn failure(side: Side, complaint: &Diagnostic) -> Option<Failure> {
 }
 
 /// A side that has no offsets.
-fn streams(ends: &Ends, side: Side) -> bool {
+fn streams(ends: &OpenSides, side: Side) -> bool {
     let end = if side == Side::Source { &ends.source } else { &ends.dest };
     end.offset.is_none()
 }

@@ -13,7 +13,7 @@ use crate::apps::fronts::dd::watch::Watch;
 use crate::apps::fronts::earlier::{stale_journals, undo_warnings};
 use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
 use crate::apps::fronts::record_plan::{Amount, RecordListener};
-use crate::apps::fronts::records::{self, Ends, Opened, StartResult};
+use crate::apps::fronts::records::{self, OpenSides, Opened, StartResult};
 use crate::apps::fronts::sg_dd::cli::{self as words, SgCommand};
 use crate::apps::fronts::sg_dd::plan::{CommandRefusal, Failure, blocks_to_copy, refused_wish, status};
 use crate::apps::fronts::sg_dd::report::{
@@ -248,7 +248,7 @@ fn run(
 }
 
 /// What disks that were reached by commands have to tell.
-fn tell_disks(plan: &SgPlan, teller: &SgTeller, ends: &Ends, held: &Held) {
+fn tell_disks(plan: &SgPlan, teller: &SgTeller, ends: &OpenSides, held: &Held) {
     let asked = plan.wishes.map(|wishes| wishes.dio);
     let mut sum = DeviceCounts::default();
     for (end, asked) in [&ends.source, &ends.dest].into_iter().zip(asked) {
