@@ -3,7 +3,7 @@ use super::console::Console;
 use super::exit::{Exit, printed};
 use crate::core::schedules;
 use crate::core::{Decision, Digest, Ended, Facts, Outcome, Plan, Result, Silent};
-use crate::engine::Ends;
+use crate::engine::Endpoints;
 use crate::job::session::{Session, Task};
 use crate::job::{Prepared, estimate};
 use crate::plan::{Options, ProgressStyle};
@@ -46,7 +46,7 @@ pub(super) fn show_plan(options: &Options, decision: &Decision, [source, dest]: 
 pub(super) fn carry_out(
     options: &Options,
     decision: &Decision,
-    ends: &Ends,
+    ends: &Endpoints,
     words: &[String],
     console: &Arc<Console>,
 ) -> Result<Exit> {

@@ -22,12 +22,12 @@ use std::time::{Duration, Instant};
 const READY_BYTES_MAX: u64 = 16 << 20;
 
 /// Both sides, open, by [`Side::index`].
-pub type Ends = [Arc<dyn Endpoint>; 2];
+pub type Endpoints = [Arc<dyn Endpoint>; 2];
 
 /// Carries the plan out and reports how it ended. `schedule` hands out the extents of this plan.
 ///
 /// Nothing is in flight when it returns, however it ended.
-pub fn run(plan: &Plan, ends: &Ends, schedule: &mut dyn Schedule, watch: Watch<'_>) -> Outcome {
+pub fn run(plan: &Plan, ends: &Endpoints, schedule: &mut dyn Schedule, watch: Watch<'_>) -> Outcome {
     run_keeping(plan, ends, schedule, watch, None)
 }
 
@@ -35,7 +35,7 @@ pub fn run(plan: &Plan, ends: &Ends, schedule: &mut dyn Schedule, watch: Watch<'
 /// `schedule` hands out.
 pub fn run_keeping(
     plan: &Plan,
-    ends: &Ends,
+    ends: &Endpoints,
     schedule: &mut dyn Schedule,
     watch: Watch<'_>,
     keeping: Option<CheckpointPlan>,
@@ -79,7 +79,7 @@ fn cached_bytes(end: &Arc<dyn Endpoint>) -> Option<u64> {
 /// A run under way: what is known so far.
 pub(super) struct Run<'a> {
     pub(super) plan: &'a Plan,
-    pub(super) ends: &'a Ends,
+    pub(super) ends: &'a Endpoints,
     pub(super) watch: Watch<'a>,
     pub(super) engine: EngineKind,
     detail: Vec<String>,
@@ -99,7 +99,7 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(plan: &'a Plan, ends: &'a Ends, watch: Watch<'a>) -> Self {
+    fn new(plan: &'a Plan, ends: &'a Endpoints, watch: Watch<'a>) -> Self {
         Run {
             plan,
             ends,

@@ -10,7 +10,7 @@ use crate::core::{
     Result, Side,
 };
 use crate::disks;
-use crate::engine::Ends;
+use crate::engine::Endpoints;
 use crate::job::digest_collector::DigestCollector;
 use crate::job::digested::DigestedBlockList;
 use crate::job::journal::{ActiveJournal, ExistingJournal};
@@ -123,7 +123,7 @@ impl ManifestDelta {
         &self,
         session: &Session,
         plan: &Plan,
-        ends: &Ends,
+        ends: &Endpoints,
         collector: &DigestCollector,
         begun: &mut ActiveJournal,
     ) -> Result<Judged> {
@@ -136,7 +136,7 @@ impl ManifestDelta {
         judged
     }
 
-    fn read(&self, session: &Session, plan: &Plan, ends: &Ends, collector: &DigestCollector) -> Result<Judged> {
+    fn read(&self, session: &Session, plan: &Plan, ends: &Endpoints, collector: &DigestCollector) -> Result<Judged> {
         let began = Instant::now();
         let head = &self.manifest.head;
         let list = checklist(&self.manifest);
@@ -183,7 +183,7 @@ impl ManifestDelta {
 
     /// Reads some blocks of the dest, and refuses it where one is not as the manifest says. Gives the signal that ended
     /// it, if any.
-    fn look(&self, session: &Session, plan: &Plan, ends: &Ends, list: &Checklist) -> Result<Option<i32>> {
+    fn look(&self, session: &Session, plan: &Plan, ends: &Endpoints, list: &Checklist) -> Result<Option<i32>> {
         let (len, block_bytes) = (self.manifest.closing.len_bytes, self.manifest.head.block_bytes);
         let per_million = (LOOKED_AT * 1_000_000).div_ceil(len.div_ceil(block_bytes).max(1)).min(1_000_000);
         let places = draw(len, block_bytes, per_million as u32);
@@ -191,7 +191,7 @@ impl ManifestDelta {
         let reader = to_read(plan, ends)?;
         // What is on the medium counts, not what a cache still has; where it is not available, the cache is as good.
         let _ = reader.uncache(Extent::new(plan.dest.offset, len));
-        let ends: Ends = [disks::missing_side(), reader];
+        let ends: Endpoints = [disks::missing_side(), reader];
         let checker = Checker::new(list, len, block_bytes);
         let outcome = session.run(Task::new(&reading, &ends, &mut *schedules::listed(places), &checker));
         if let Some(signal) = signal_that_ended(outcome.ended)? {

@@ -14,7 +14,7 @@ use crate::core::{
 };
 use crate::disks;
 use crate::disks::several::Several;
-use crate::engine::Ends;
+use crate::engine::Endpoints;
 use crate::hold::Held;
 use crate::plan::{Options, Plans};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use std::time::SystemTime;
 pub(crate) struct Opened {
     pub(super) session: Session,
     pub(super) plans: Plans,
-    pub(super) ends: Ends,
+    pub(super) ends: Endpoints,
     /// Each dest.
     pub(super) dests: Vec<OpenDest>,
     /// What all of them are, where there are several.
@@ -41,7 +41,7 @@ pub(crate) struct Opened {
 /// One dest, open.
 pub(super) struct OpenDest {
     /// Both sides, this one being the dest.
-    pub(super) ends: Ends,
+    pub(super) ends: Endpoints,
     /// `None`: it is not to be read back.
     pub(super) reader: Option<Arc<dyn Endpoint>>,
 }
@@ -99,7 +99,7 @@ impl Opened {
         operator: Arc<dyn Operator>,
     ) -> Result<Opened> {
         let open = |(plan, facts): (&Plan, &Facts)| {
-            let ends: Ends = [source.clone(), open_dest(options, plan, facts)?];
+            let ends: Endpoints = [source.clone(), open_dest(options, plan, facts)?];
             let reader = read_back::reader(plan, &ends)?;
             Ok(OpenDest { ends, reader })
         };

@@ -2,14 +2,14 @@
 use super::journal::{ResumeChoice, Unfinished};
 use super::undo::PutBack;
 use crate::core::{Error, Facts, Observer, Plan, PlanNotes, Result, Series, Stop, Watched};
-use crate::engine::Ends;
+use crate::engine::Endpoints;
 use crate::measure::Forecast;
 use std::sync::Arc;
 
 /// A run of the engine that is about to begin.
 pub(crate) struct Run<'a> {
     pub(crate) plan: &'a Plan,
-    pub(crate) ends: &'a Ends,
+    pub(crate) ends: &'a Endpoints,
     /// Asks it to end.
     pub(crate) stop: &'a Arc<Stop>,
     /// Its numbers, or those of several that run at once, one for each destination of the plan.

@@ -6,7 +6,7 @@ use crate::core::{
     Plan, Portion, Result, Side, Verified,
 };
 use crate::disks;
-use crate::engine::Ends;
+use crate::engine::Endpoints;
 use crate::job::session::{Session, Task};
 use crate::plan;
 use std::hash::{BuildHasher, RandomState};
@@ -18,7 +18,7 @@ use std::time::Instant;
 ///
 /// # Errors
 /// As for [`disks::open_compared`].
-pub(crate) fn reader(plan: &Plan, ends: &Ends) -> Result<Option<Arc<dyn Endpoint>>> {
+pub(crate) fn reader(plan: &Plan, ends: &Endpoints) -> Result<Option<Arc<dyn Endpoint>>> {
     plan.read_back.as_ref().map(|_| to_read(plan, ends)).transpose()
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn reader(plan: &Plan, ends: &Ends) -> Result<Option<Arc<dyn Endpoint
 ///
 /// # Errors
 /// As for [`disks::open_compared`].
-pub(crate) fn to_read(plan: &Plan, ends: &Ends) -> Result<Arc<dyn Endpoint>> {
+pub(crate) fn to_read(plan: &Plan, ends: &Endpoints) -> Result<Arc<dyn Endpoint>> {
     let dest = &ends[Side::Dest.index()];
     if plan.dest.through.is_some() {
         // A node takes every command by one descriptor, and a second one would be in the way of the first.
@@ -48,7 +48,7 @@ pub(crate) struct ReadBackResult {
 pub(crate) struct DestToVerify<'a> {
     /// By which it was written.
     pub(crate) plan: &'a Plan,
-    pub(crate) ends: &'a Ends,
+    pub(crate) ends: &'a Endpoints,
     pub(crate) reader: Arc<dyn Endpoint>,
     /// Bytes of the copy that are there.
     pub(crate) len: u64,
@@ -128,7 +128,7 @@ pub(crate) fn digest_again(
 struct Verification<'a> {
     session: &'a Session,
     plan: &'a Plan,
-    ends: &'a Ends,
+    ends: &'a Endpoints,
     reader: Arc<dyn Endpoint>,
     list: &'a Checklist,
     len: u64,
@@ -208,7 +208,7 @@ impl Verification<'_> {
         self.run(&plan, &ends, extents)
     }
 
-    fn run(&self, plan: &Plan, ends: &Ends, extents: Option<Vec<Extent>>) -> PassResult {
+    fn run(&self, plan: &Plan, ends: &Endpoints, extents: Option<Vec<Extent>>) -> PassResult {
         let mut schedule = match extents {
             Some(extents) => schedules::listed(extents),
             None => schedules::make(plan, &ends[0]),

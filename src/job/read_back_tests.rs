@@ -110,7 +110,7 @@ fn copied(source: Arc<Lying>, dest: &Arc<Lying>, portion: Portion) -> Outcome {
     };
     let facts = [&source, dest].map(|end| end.facts().clone());
     let plan = plan::make(&options, &facts[0], &facts[1], &Host { ring_refused: None }).unwrap();
-    let ends: Ends = [source, dest.clone()];
+    let ends: Endpoints = [source, dest.clone()];
     let session = Session::new(Arc::new(AcceptAll));
     let mut collector = DigestCollector::begin(&options, &plan, &facts[0], &[&facts[1]]).unwrap();
     let mut outcome = session.run(Task::new(&plan, &ends, &mut *schedules::make(&plan, &ends[0]), &collector));
@@ -275,7 +275,7 @@ fn followed(source: Arc<Lying>, dest: &Arc<Lying>, between: impl FnOnce(&Lying))
     let facts = [&source, dest].map(|end| end.facts().clone());
     let mut plan = plan::make(&options, &facts[0], &facts[1], &Host { ring_refused: None }).unwrap();
     plan.read_back.as_mut().unwrap().window_bytes = Some(4 * BLOCK);
-    let ends: Ends = [source, dest.clone()];
+    let ends: Endpoints = [source, dest.clone()];
     let session = Session::new(Arc::new(AcceptAll));
     let mut collector = DigestCollector::begin(&options, &plan, &facts[0], &[&facts[1]]).unwrap();
     let reader: Arc<dyn Endpoint> = dest.clone();

@@ -2,7 +2,7 @@
 use super::estimate::Estimated;
 use super::operator::{Operator, Run, Shown};
 use crate::core::{CheckpointPlan, Event, Observer, Outcome, Plan, Schedule, Series, Side, Stop, Tally, Watched};
-use crate::engine::{self, Ends};
+use crate::engine::{self, Endpoints};
 use crate::measure::Forecast;
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ struct OneOfSeveral {
 /// One run of the engine.
 pub(crate) struct Task<'a> {
     pub(crate) plan: &'a Plan,
-    pub(crate) ends: &'a Ends,
+    pub(crate) ends: &'a Endpoints,
     pub(crate) schedule: &'a mut dyn Schedule,
     /// Passes all events to the operator.
     pub(crate) observer: &'a dyn Observer,
@@ -40,7 +40,7 @@ impl<'a> Task<'a> {
     /// Without a journal.
     pub(crate) fn new(
         plan: &'a Plan,
-        ends: &'a Ends,
+        ends: &'a Endpoints,
         schedule: &'a mut dyn Schedule,
         observer: &'a dyn Observer,
     ) -> Self {
@@ -101,7 +101,7 @@ impl Session {
     pub(crate) fn at_once<J: Send, T: Send>(
         &self,
         plan: &Plan,
-        ends: &Ends,
+        ends: &Endpoints,
         jobs: Vec<(J, u64)>,
         work: impl Fn(&Session, J) -> T + Sync,
     ) -> Vec<T> {
@@ -124,7 +124,7 @@ impl Session {
         done
     }
 
-    fn show(&self, plan: &Plan, ends: &Ends, watched: &[Watched], forecast: Option<Forecast>) -> Arc<dyn Shown> {
+    fn show(&self, plan: &Plan, ends: &Endpoints, watched: &[Watched], forecast: Option<Forecast>) -> Arc<dyn Shown> {
         self.operator.begin(Run { plan, ends, stop: &self.stop, watched, forecast })
     }
 }

@@ -1,7 +1,7 @@
 //! What comes after a copy: the dest is read back, or each of several.
 use crate::core::stages::Checklist;
 use crate::core::{DigestedBlock, Ended, Error, Extent, Kind, Outcome, Plan, Side};
-use crate::engine::Ends;
+use crate::engine::Endpoints;
 use crate::job::digest_collector::DigestCollector;
 use crate::job::opened::OpenDest;
 use crate::job::read_back::{self, DestToVerify, ReadBackResult};
@@ -77,7 +77,7 @@ pub(super) fn each(
     session: &Session,
     plans: &Plans,
     dests: &[OpenDest],
-    ends: &Ends,
+    ends: &Endpoints,
     collector: &mut DigestCollector,
     outcome: &mut Outcome,
 ) {
