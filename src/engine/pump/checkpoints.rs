@@ -1,5 +1,5 @@
 //! Checkpoints, while the pump continues.
-use super::{Failure, Pump};
+use super::{CopyFailure, Pump};
 use crate::core::{Event, Side};
 use crate::engine::checkpoints::{Trouble, flush_error, given_up};
 
@@ -13,7 +13,7 @@ impl Pump<'_> {
             Err(Trouble::Flush(source)) => {
                 let dest = &self.ends[Side::Dest.index()];
                 let error = flush_error(self.plan, dest, source);
-                self.failure = Some(Failure { error, ticket: 0, by_signal: false });
+                self.failure = Some(CopyFailure { error, ticket: 0, by_signal: false });
                 self.clear_suspect();
                 self.ends[Side::Source.index()].cancel();
             }

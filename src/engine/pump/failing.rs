@@ -1,5 +1,5 @@
 //! What happens to a copy when a request fails: it is reported, and all ahead of it brought home.
-use super::{Failure, Pump};
+use super::{CopyFailure, Pump};
 use crate::core::{Error, Kind, Op, Request, RequestError, Route, Side};
 use std::io;
 
@@ -75,7 +75,7 @@ impl Pump<'_> {
     }
 
     fn set_failure(&mut self, error: Error, ticket: u64) {
-        self.failure = Some(Failure { error, ticket, by_signal: false });
+        self.failure = Some(CopyFailure { error, ticket, by_signal: false });
         self.clear_suspect();
     }
 

@@ -54,7 +54,7 @@ impl Slot {
 }
 
 /// Why the copy cannot go on.
-pub(in crate::engine) struct Failure {
+pub(in crate::engine) struct CopyFailure {
     pub(in crate::engine) error: Error,
     /// The block it happened to; those ahead of it are still brought home.
     pub(in crate::engine) ticket: u64,
@@ -85,7 +85,7 @@ pub(in crate::engine) struct Pump<'a> {
     round: Round,
     next_ticket: u64,
     finished: bool,
-    pub(in crate::engine) failure: Option<Failure>,
+    pub(in crate::engine) failure: Option<CopyFailure>,
     /// Of the blocks that were given up on the way out, the first: none behind it is written.
     pub(in crate::engine) given_up: u64,
     pub(in crate::engine) totals: Totals,
@@ -307,7 +307,7 @@ impl<'a> Pump<'a> {
     }
 
     /// Closes the queues, which waits for what is in flight.
-    pub(in crate::engine) fn close(self) -> (Option<Failure>, Meter) {
+    pub(in crate::engine) fn close(self) -> (Option<CopyFailure>, Meter) {
         let Pump { failure, meter, queues, .. } = self;
         drop(queues);
         (failure, meter)

@@ -1,6 +1,6 @@
 //! Reading around a bad place. Each piece goes the way of any request, so that the other blocks go on meanwhile.
 use super::failing::Place;
-use super::{Failure, Pump};
+use super::{CopyFailure, Pump};
 use crate::core::{Error, Event, Extent, ExtentSet, Kind, Op, Order, Request, RequestError, Route, Side};
 use crate::engine::bad_block_search::{Block, Step};
 use crate::engine::recover_from_dest::BadPlace;
@@ -137,7 +137,7 @@ impl Pump<'_> {
             Some(failure) => failure.ticket = failure.ticket.min(ticket),
             None => {
                 let error = self.error_of(&request, error);
-                self.failure = Some(Failure { error, ticket, by_signal: true });
+                self.failure = Some(CopyFailure { error, ticket, by_signal: true });
             }
         }
         self.retire(request);
