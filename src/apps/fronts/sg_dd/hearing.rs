@@ -2,7 +2,7 @@
 use crate::apps::fronts::dd::watch::Watcher;
 use crate::apps::fronts::record_plan::{Diagnostic, ExtraDiagnostic, RecordListener};
 use crate::apps::fronts::records::{OpenSides, Sort};
-use crate::apps::fronts::sg_dd::plan::Failure;
+use crate::apps::fronts::sg_dd::plan::SgFailure;
 use crate::apps::fronts::sg_dd::report::{Interrupted, SgTeller, continue_command};
 use crate::apps::fronts::sg_plan::SgPlan;
 use crate::core::{DeviceError, Kind, Side};
@@ -24,7 +24,7 @@ struct State {
     /// How it was called; what it found when it opened both sides.
     at: Interrupted,
     ends: Option<Arc<OpenSides>>,
-    failure: Option<Failure>,
+    failure: Option<SgFailure>,
     pipe_broke: bool,
 }
 
@@ -50,7 +50,7 @@ impl Hearing {
     }
 
     /// What ended it first, if anything did.
-    pub(super) fn failed(&self) -> Option<Failure> {
+    pub(super) fn failed(&self) -> Option<SgFailure> {
         self.state().failure.clone()
     }
 
@@ -126,35 +126,35 @@ fn is_broken_pipe(complaint: &Diagnostic) -> bool {
 }
 
 /// What ends it, of what was complained about; `None`: nothing does.
-pub(super) fn failure(side: Side, complaint: &Diagnostic) -> Option<Failure> {
+pub(super) fn failure(side: Side, complaint: &Diagnostic) -> Option<SgFailure> {
     let errno = |error: &io::Error| error.raw_os_error();
     Some(match complaint {
         Diagnostic::Open(error) | Diagnostic::SetFlags(error) if side == Side::Source => {
-            Failure::OpenSource(errno(error))
+            SgFailure::OpenSource(errno(error))
         }
-        Diagnostic::Open(error) | Diagnostic::SetFlags(error) => Failure::OpenDest(errno(error)),
-        Diagnostic::Busy(_) => Failure::Locked,
+        Diagnostic::Open(error) | Diagnostic::SetFlags(error) => SgFailure::OpenDest(errno(error)),
+        Diagnostic::Busy(_) => SgFailure::Locked,
         // Of the second dest: sides that are such nodes are reached by commands.
-        Diagnostic::CommandsOnly(_) => Failure::Wish,
-        Diagnostic::Skip(error) => Failure::Seek(errno(error)),
-        Diagnostic::Careful(ExtraDiagnostic::Locked(_)) => Failure::Locked,
-        Diagnostic::Careful(ExtraDiagnostic::TooManyBad(_)) => Failure::TooManyBad,
+        Diagnostic::CommandsOnly(_) => SgFailure::Wish,
+        Diagnostic::Skip(error) => SgFailure::Seek(errno(error)),
+        Diagnostic::Careful(ExtraDiagnostic::Locked(_)) => SgFailure::Locked,
+        Diagnostic::Careful(ExtraDiagnostic::TooManyBad(_)) => SgFailure::TooManyBad,
         Diagnostic::Careful(
             ExtraDiagnostic::Differs { .. } | ExtraDiagnostic::DestEnds(_) | ExtraDiagnostic::WrongAddress { .. },
-        ) => Failure::Differs,
+        ) => SgFailure::Differs,
         Diagnostic::Careful(what) if what.is_passed_over() => return None,
         Diagnostic::Read(error)
         | Diagnostic::Write { error, .. }
         | Diagnostic::Careful(ExtraDiagnostic::Compare(error)) => {
             match DeviceError::of(error).map(|said| (said.sense, said.kind)) {
-                Some((Some(codes), _)) => Failure::Sense(codes),
+                Some((Some(codes), _)) => SgFailure::Sense(codes),
                 // Another host's reservation: it has a status of its own, and no sense data.
-                Some((None, Kind::Refused)) => Failure::Reserved,
-                _ => Failure::Io,
+                Some((None, Kind::Refused)) => SgFailure::Reserved,
+                _ => SgFailure::Io,
             }
         }
         Diagnostic::SkipTooFar | Diagnostic::PartialRead(_) => return None,
-        _ => Failure::Io,
+        _ => SgFailure::Io,
     })
 }
 

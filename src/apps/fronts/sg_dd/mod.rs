@@ -15,7 +15,7 @@ use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
 use crate::apps::fronts::record_plan::{Amount, RecordListener};
 use crate::apps::fronts::records::{self, OpenSides, Opened, StartResult};
 use crate::apps::fronts::sg_dd::cli::{self as words, SgCommand};
-use crate::apps::fronts::sg_dd::plan::{CommandRefusal, Failure, blocks_to_copy, refused_wish, status};
+use crate::apps::fronts::sg_dd::plan::{CommandRefusal, SgFailure, blocks_to_copy, refused_wish, status};
 use crate::apps::fronts::sg_dd::report::{
     Interrupted, SgTeller, command_refusal, count_refusal, disk_failure, refusal, usage,
 };
@@ -59,7 +59,7 @@ pub(super) fn sg_dd(front: SgFront, program: &[OsString], words: &[OsString], ou
     }
 }
 
-fn copy(mut plan: SgPlan, name: &[u8], called: Interrupted, out: Out) -> Result<Exit, Failure> {
+fn copy(mut plan: SgPlan, name: &[u8], called: Interrupted, out: Out) -> Result<Exit, SgFailure> {
     let tally = Arc::new(RecordTally::default());
     let teller = SgTeller::new(name, &plan, tally.clone(), out);
     if plan.block_size_assumed {
@@ -67,7 +67,7 @@ fn copy(mut plan: SgPlan, name: &[u8], called: Interrupted, out: Out) -> Result<
     }
     let mut looked = blocks::look(&plan.records).map_err(|(side, complaint)| {
         teller.complain(side, &complaint, false);
-        hearing::failure(side, &complaint).unwrap_or(Failure::Io)
+        hearing::failure(side, &complaint).unwrap_or(SgFailure::Io)
     })?;
     let disks = Disks::find(&plan, &mut looked).map_err(|trouble| told(&trouble, &plan, &teller, name))?;
     let total = settle(&mut plan, &looked, &disks, &teller, name, out)?;
@@ -87,16 +87,18 @@ fn copy(mut plan: SgPlan, name: &[u8], called: Interrupted, out: Out) -> Result<
 }
 
 /// Tells why a disk cannot be copied by commands, and what that ends with.
-fn told(trouble: &Trouble, plan: &SgPlan, teller: &SgTeller, name: &[u8]) -> Failure {
+fn told(trouble: &Trouble, plan: &SgPlan, teller: &SgTeller, name: &[u8]) -> SgFailure {
     match trouble {
         Trouble::Refused(refusal) => {
             teller.tell_bytes(&command_refusal(refusal, name, teller.names(), plan.block_bytes()));
             match refusal {
-                CommandRefusal::BlockSize(..) => Failure::Count,
-                CommandRefusal::Beyond(..) => Failure::Beyond,
-                CommandRefusal::Unnameable(..) | CommandRefusal::NoPlace(..) => Failure::CommandLength,
-                CommandRefusal::WriteProtected => Failure::WriteProtected,
-                CommandRefusal::NoNode(_) | CommandRefusal::OtherCommands(_) | CommandRefusal::TwoWays => Failure::Wish,
+                CommandRefusal::BlockSize(..) => SgFailure::Count,
+                CommandRefusal::Beyond(..) => SgFailure::Beyond,
+                CommandRefusal::Unnameable(..) | CommandRefusal::NoPlace(..) => SgFailure::CommandLength,
+                CommandRefusal::WriteProtected => SgFailure::WriteProtected,
+                CommandRefusal::NoNode(_) | CommandRefusal::OtherCommands(_) | CommandRefusal::TwoWays => {
+                    SgFailure::Wish
+                }
             }
         }
         Trouble::Failed(side, error) => {
@@ -104,8 +106,8 @@ fn told(trouble: &Trouble, plan: &SgPlan, teller: &SgTeller, name: &[u8]) -> Fai
             let errno = std::error::Error::source(&**error)
                 .and_then(|cause| cause.downcast_ref::<std::io::Error>()?.raw_os_error());
             match side {
-                Side::Source => Failure::OpenSource(errno),
-                Side::Dest => Failure::OpenDest(errno),
+                Side::Source => SgFailure::OpenSource(errno),
+                Side::Dest => SgFailure::OpenDest(errno),
             }
         }
     }
@@ -113,7 +115,7 @@ fn told(trouble: &Trouble, plan: &SgPlan, teller: &SgTeller, name: &[u8]) -> Fai
 
 /// Refuses to write to a block device that is in use, unless that is asked for. A disk that is reached by commands is
 /// claimed when it is opened.
-fn refuse_in_use(plan: &SgPlan, looked: &Looked, teller: &SgTeller, name: &[u8]) -> Result<(), Failure> {
+fn refuse_in_use(plan: &SgPlan, looked: &Looked, teller: &SgTeller, name: &[u8]) -> Result<(), SgFailure> {
     if plan.overwrites_in_use || plan.records.compare {
         return Ok(());
     }
@@ -127,11 +129,11 @@ fn refuse_in_use(plan: &SgPlan, looked: &Looked, teller: &SgTeller, name: &[u8])
         // Another haul that has it is named, as it is where no other process uses the device.
         if let Some(complaint) = records::busy(&plan.records, is_second) {
             teller.complain(Side::Dest, &complaint, false);
-            return Err(Failure::Locked);
+            return Err(SgFailure::Locked);
         }
         let text = format!(": {error}. {} oflag=force writes to it anyway.\n", error.advice);
         teller.tell_bytes(&[name, text.as_bytes()].concat());
-        return Err(Failure::OpenDest(Some(libc::EBUSY)));
+        return Err(SgFailure::OpenDest(Some(libc::EBUSY)));
     }
     Ok(())
 }
@@ -152,11 +154,11 @@ fn settle(
     teller: &SgTeller,
     name: &[u8],
     out: Out,
-) -> Result<u64, Failure> {
+) -> Result<u64, SgFailure> {
     let kinds = [looked.source.kind, looked.dest.kind];
     if let Some(wish) = refused_wish(plan, kinds) {
         out.tell_bytes(&refusal(&wish, name, teller.names()));
-        return Err(Failure::Wish);
+        return Err(SgFailure::Wish);
     }
     if plan.direct_devices {
         plan.records.source.words.direct |= kinds[0] == DdKind::Block;
@@ -173,7 +175,7 @@ fn settle(
         Some(count) => count.records,
         None => blocks_to_copy(plan, &looked.source, &looked.dest).map_err(|error| {
             out.tell_bytes(&count_refusal(&error, teller.names(), plan.block_bytes()));
-            Failure::Count
+            SgFailure::Count
         })?,
     };
     plan.records.count = Some(Amount { records: total, bytes: 0 });
@@ -192,13 +194,13 @@ fn run(
     held: Held,
     opened: [Option<Opened>; 2],
     shared: Option<Side>,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, SgFailure> {
     let plan = Arc::new(hearing.plan.records.clone());
     let tick = hearing.plan.progress_s.map(Duration::from_secs);
-    let watch = Watch::start(&plan, hearing.clone(), tally, &hearing::signals(), tick).map_err(|_| Failure::Io)?;
+    let watch = Watch::start(&plan, hearing.clone(), tally, &hearing::signals(), tick).map_err(|_| SgFailure::Io)?;
     let complain = |side, complaint| {
         hearing.complain(side, &complaint, false);
-        hearing.failed().unwrap_or(Failure::Io)
+        hearing.failed().unwrap_or(SgFailure::Io)
     };
     let mut ends = records::open(&plan, opened).map_err(|(side, complaint)| complain(side, complaint))?;
     for warning in undo_warnings(&plan, &ends, &held.facts) {
@@ -208,7 +210,7 @@ fn run(
         hearing.teller.tell(&format!("warning: {}\n", stale.warning()));
         stale.end().map_err(|error| {
             hearing.teller.tell(&format!("{error}\n"));
-            Failure::Io
+            SgFailure::Io
         })?;
     }
     records::empty(&plan, &mut ends).map_err(|complaint| complain(Side::Dest, complaint))?;
@@ -216,7 +218,7 @@ fn run(
     hearing.opened(&ends);
     let listener: Arc<dyn RecordListener> = hearing.clone();
     let begun = records::begin(&plan, &ends, &*listener);
-    let StartResult::Yes(lead) = begun else { return Err(hearing.failed().unwrap_or(Failure::Io)) };
+    let StartResult::Yes(lead) = begun else { return Err(hearing.failed().unwrap_or(SgFailure::Io)) };
     let mut ran = records::RecordsEnd::default();
     if plan.count != Some(Amount::default()) {
         let before = match shared {
@@ -238,7 +240,7 @@ fn run(
         return Ok(Exit::Signal(libc::SIGPIPE));
     }
     let failed = ran.read_failed || ran.write_failed || ran.no_memory || finished.failed;
-    let failure = hearing.failed().or(failed.then_some(Failure::Io));
+    let failure = hearing.failed().or(failed.then_some(SgFailure::Io));
     hearing.teller.tell_end(failure.is_some());
     tell_disks(&hearing.plan, &hearing.teller, &ends, &held);
     match failure {
