@@ -12,7 +12,7 @@ mod runs;
 mod unbegun;
 
 pub use devices::devices;
-pub use failure::Failure;
+pub use failure::FailureReport;
 pub use outcome::outcome;
 pub use pending::journals;
 pub use plan::plan;

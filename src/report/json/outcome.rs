@@ -3,7 +3,7 @@ use super::dests::dest;
 use super::plan::{cache_name, direction_name, estimate, kind_name, node_name, reasons};
 use super::queue_depth;
 use super::runs::{differences, unread, verified};
-use super::{Failure, SCHEMA, object};
+use super::{FailureReport, SCHEMA, object};
 use crate::core::{
     Decision, Durability, Ended, Kept, Latency, Limits, MemoryCheck, Outcome, PatternAct, PlanSide, Route, Side, Trial,
     Unread,
@@ -22,7 +22,7 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String], started:
         Ended::Complete => ("complete", None, None),
         Ended::Interrupted(signal) => ("interrupted", Some(*signal), None),
         Ended::OutOfTime => ("out_of_time", None, None),
-        Ended::Failed(error) => ("failed", None, Some(Failure::from(error.as_ref()))),
+        Ended::Failed(error) => ("failed", None, Some(FailureReport::from(error.as_ref()))),
     };
     object! {
         schema: SCHEMA,

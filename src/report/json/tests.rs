@@ -24,7 +24,7 @@ fn a_failure_names_kind_place_and_number() {
     assert_eq!((&report["status"], &report["signal"], &report["started"]), (&"failed".into(), &Null, &Null));
     assert!(report["continue_command"].as_str().unwrap().starts_with("haul copy --skip 1073741824 "));
     let Ended::Failed(error) = examples::failed().ended else { unreachable!() };
-    insta::assert_snapshot!(text(&Failure::from(error.as_ref())), @r#"
+    insta::assert_snapshot!(text(&FailureReport::from(error.as_ref())), @r#"
     {
       "kind": "io",
       "message": "cannot read source /dev/sda at byte 1073741824 (sector 2097152 of 512 bytes): Input/output error",

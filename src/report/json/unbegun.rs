@@ -1,4 +1,4 @@
-use super::{Failure, SCHEMA, object};
+use super::{FailureReport, SCHEMA, object};
 use crate::core::{Durability, Error, Kind};
 use serde::Serialize;
 
@@ -22,8 +22,8 @@ pub fn unbegun(report: &str, label: Option<&str>, args: &[String], why: Unbegun<
     let mut command = vec!["haul"];
     command.extend(args.iter().map(String::as_str));
     let (status, signal, error) = match why {
-        Unbegun::Failed(error) if error.kind == Kind::Refused => ("refused", None, Some(Failure::from(error))),
-        Unbegun::Failed(error) => ("failed", None, Some(Failure::from(error))),
+        Unbegun::Failed(error) if error.kind == Kind::Refused => ("refused", None, Some(FailureReport::from(error))),
+        Unbegun::Failed(error) => ("failed", None, Some(FailureReport::from(error))),
         Unbegun::Interrupted(signal) => ("interrupted", Some(signal), None),
     };
     object! {
@@ -77,5 +77,5 @@ pub fn failed(report: &str, args: &[String], error: &Error) -> impl Serialize {
     let mut command = vec!["haul"];
     command.extend(args.iter().map(String::as_str));
     let status = if error.kind == Kind::Refused { "refused" } else { "failed" };
-    object! { schema: SCHEMA, report, version: env!("CARGO_PKG_VERSION"), command, status, error: Failure::from(error) }
+    object! { schema: SCHEMA, report, version: env!("CARGO_PKG_VERSION"), command, status, error: FailureReport::from(error) }
 }

@@ -1,7 +1,7 @@
 use super::lines::{phase_name, seconds};
 use crate::core::{Event, Limits, Phase};
 use crate::report::columns;
-use crate::report::json::{self, Failure, object};
+use crate::report::json::{self, FailureReport, object};
 use crate::report::printable::printable;
 use crate::report::style::{CARE, paint};
 use std::time::Duration;
@@ -13,7 +13,7 @@ pub(super) enum Said {
     Paced { limits: Limits, because: String },
     FellBack(String),
     Warned(String),
-    Failed(Failure),
+    Failed(FailureReport),
 }
 
 impl Said {
@@ -24,7 +24,7 @@ impl Said {
             Event::Paced { limits, because } => Said::Paced { limits, because: because.to_owned() },
             Event::FellBack(message) => Said::FellBack(message.to_owned()),
             Event::Warned(message) => Said::Warned(message.to_owned()),
-            Event::Failed(error) => Said::Failed(Failure::from(error)),
+            Event::Failed(error) => Said::Failed(FailureReport::from(error)),
             Event::Digested(_) => return None,
         })
     }
