@@ -40,7 +40,7 @@ mod zones;
 pub use clock::Clock;
 pub use commands::Commands;
 pub use cost::Cost;
-pub use failure::Failure;
+pub use failure::MeasureFailure;
 pub use forecast::{Course, Forecast, Reached, Track};
 pub use grid::{Effort, grid};
 pub use level::Figure;

@@ -3,7 +3,7 @@ use super::commands::{Commands, commands};
 use super::cost::Cost;
 use super::fit::{Fit, fit};
 use super::stats::median;
-use super::{Failure, Interference, Point, Subject, Trial, Walk, Way, Zone, spread, whole_time};
+use super::{Interference, MeasureFailure, Point, Subject, Trial, Walk, Way, Zone, spread, whole_time};
 use crate::core::{Extent, Op, Stop};
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ pub struct Profiled {
     /// Effect on the rest of the system, or why it is not known; `None`: it was not examined.
     pub system_impact: Option<std::result::Result<Interference, String>>,
     /// Why it ended before its time.
-    pub failure: Option<Failure>,
+    pub failure: Option<MeasureFailure>,
 }
 
 /// Profiles the subject at so many positions, in about `time`. `heard` receives the progress, from 0 to 1, and what is
@@ -108,7 +108,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn all(&mut self, positions: u32, found: &mut Profiled) -> Result<(), Failure> {
+    fn all(&mut self, positions: u32, found: &mut Profiled) -> Result<(), MeasureFailure> {
         let size = size_of(self.subject);
         let zones = self.zones(positions, found);
         found.whole_s = whole_time(&found.zones, size);
@@ -124,7 +124,13 @@ impl Work<'_> {
         self.ways(median(&rates), &mut found.ways)
     }
 
-    fn run(&mut self, point: Point, extent: Extent, patience: Duration, doing: &'static str) -> Result<Trial, Failure> {
+    fn run(
+        &mut self,
+        point: Point,
+        extent: Extent,
+        patience: Duration,
+        doing: &'static str,
+    ) -> Result<Trial, MeasureFailure> {
         let trial = self.subject.run(point, extent, patience.clamp(PATIENCE.0, PATIENCE.1), self.stop)?;
         let passed = self.subject.clock.now() - self.began;
         (self.heard)((passed.as_secs_f64() / self.time.as_secs_f64()).min(1.0), doing);
@@ -147,7 +153,7 @@ impl Work<'_> {
         around.map_or(place.end(), Extent::end)
     }
 
-    fn zones(&mut self, count: u32, found: &mut Profiled) -> Result<(), Failure> {
+    fn zones(&mut self, count: u32, found: &mut Profiled) -> Result<(), MeasureFailure> {
         let align = self.subject.align_bytes.max(4096);
         let places = self.places(count, align);
         let least = places.iter().map(|place| place.len).min().unwrap_or(0);
@@ -180,7 +186,7 @@ impl Work<'_> {
         outcome
     }
 
-    fn costs(&mut self, size: u64, found: &mut Vec<Cost>) -> Result<(), Failure> {
+    fn costs(&mut self, size: u64, found: &mut Vec<Cost>) -> Result<(), MeasureFailure> {
         let way = main_way(self.subject);
         let least = u32::try_from(self.subject.align_bytes.max(512)).unwrap_or(4096);
         let sizes = std::iter::successors(Some(least), |bytes| bytes.checked_mul(2));
@@ -217,7 +223,7 @@ impl Work<'_> {
     }
 
     /// Beyond the time of the others: there are few, and they are short.
-    fn commands(&mut self, found: &mut Option<Commands>) -> Result<(), Failure> {
+    fn commands(&mut self, found: &mut Option<Commands>) -> Result<(), MeasureFailure> {
         let Work { subject, stop, began, time, heard } = self;
         let mut heard = || {
             let passed = subject.clock.now() - *began;
@@ -228,7 +234,7 @@ impl Work<'_> {
 
     /// `known` is a rate of the disk: no more is written through the page cache than it takes in the time of a run, for
     /// the flush at the end would take many times as long.
-    fn ways(&mut self, known: Option<f64>, found: &mut Vec<WayCost>) -> Result<(), Failure> {
+    fn ways(&mut self, known: Option<f64>, found: &mut Vec<WayCost>) -> Result<(), MeasureFailure> {
         let ways: Vec<Way> = self.subject.ways.iter().map(|(way, _)| *way).collect();
         let share = 1.0 - SHARES.0 - SHARES.1;
         let patience = self.time.mul_f64(share).div_f64(f64::from(ways.len() as u32 * ROUNDS));
@@ -335,7 +341,7 @@ mod tests {
             }
         };
         let found = profile(&mut subject, 8, Duration::from_millis(100), &stop, &mut heard);
-        assert!(matches!(found.failure, Some(Failure::Stopped(15))));
+        assert!(matches!(found.failure, Some(MeasureFailure::Stopped(15))));
         assert_eq!(found.zones.len(), 5);
         let (stop, mut calls) = (Stop::default(), 0);
         let mut heard = |_: f64, doing| {
@@ -345,7 +351,7 @@ mod tests {
             }
         };
         let found = profile(&mut subject, 8, Duration::from_millis(100), &stop, &mut heard);
-        assert!(matches!(found.failure, Some(Failure::Stopped(15))));
+        assert!(matches!(found.failure, Some(MeasureFailure::Stopped(15))));
         assert_eq!(found.ways.len(), 1, "two of its three runs were made");
     }
 }

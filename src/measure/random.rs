@@ -1,6 +1,6 @@
 //! Reads at random places: how long each takes, and how many are done in a second.
 use super::failure::failure_of_all;
-use super::{BadRange, Failure, Point, Subject};
+use super::{BadRange, MeasureFailure, Point, Subject};
 use crate::core::{Completion, Endpoint, Error, Extent, Kind, Op, Request, RequestError, Side, Stop, Transferred};
 use crate::engine::EndpointQueue;
 use crate::sys;
@@ -66,7 +66,7 @@ pub struct RandomFound {
     /// The page cache held some of it before, or keeps what is read twice.
     pub cached: bool,
     /// Why it ended before its time.
-    pub failure: Option<Failure>,
+    pub failure: Option<MeasureFailure>,
 }
 
 impl RandomFound {
@@ -108,15 +108,15 @@ impl RandomFound {
 ///
 /// # Errors
 /// Requests cannot be made at all.
-pub fn random(subject: &mut Subject, wish: &RandomReads, stop: &Stop) -> Result<RandomFound, Failure> {
+pub fn random(subject: &mut Subject, wish: &RandomReads, stop: &Stop) -> Result<RandomFound, MeasureFailure> {
     let Some(end) = subject.ways.iter().find(|(way, _)| *way == wish.point.way).map(|(_, end)| end.clone()) else {
         let what = format!("{} does not support {} I/O", subject.address, wish.point.way.name());
-        return Err(Failure::Broken(Error::new(Kind::Unsupported, what)));
+        return Err(MeasureFailure::Broken(Error::new(Kind::Unsupported, what)));
     };
     let address = subject.address.clone();
     let broken = |error: io::Error| {
         let what = format!("cannot read {address}");
-        Failure::Broken(Error::new(Kind::Io, what).because(error))
+        MeasureFailure::Broken(Error::new(Kind::Io, what).because(error))
     };
     let cached = subject.is_cached(&end, wish.point.way, wish.range);
     let side = subject.one_side(&end, wish.point.depth).map_err(broken)?;
@@ -152,7 +152,7 @@ pub fn random(subject: &mut Subject, wish: &RandomReads, stop: &Stop) -> Result<
     found.seconds = (last - began).as_secs_f64();
     bad.into_iter().for_each(|bad| subject.note_bad(bad));
     subject.forget(&end, wish.point.way, wish.range, cached);
-    found.failure = found.failure.or(read.err()).or(stop.signal().map(Failure::Stopped));
+    found.failure = found.failure.or(read.err()).or(stop.signal().map(MeasureFailure::Stopped));
     Ok(found)
 }
 
@@ -233,7 +233,7 @@ impl Reading<'_> {
             return;
         };
         match failure_of_all(self.end, Op::Read, &subject.address, at, error) {
-            Ok(error) => self.found.failure = Some(Failure::Broken(error)),
+            Ok(error) => self.found.failure = Some(MeasureFailure::Broken(error)),
             Err(error) => self.bad.push(BadRange::of(at, left, &error)),
         }
     }
@@ -344,6 +344,6 @@ mod tests {
         let stop = Stop::default();
         stop.ask(2);
         let found = random(&mut subject, &endless, &stop).unwrap();
-        assert!(matches!(found.failure, Some(Failure::Stopped(2))) && found.requests == 0);
+        assert!(matches!(found.failure, Some(MeasureFailure::Stopped(2))) && found.requests == 0);
     }
 }

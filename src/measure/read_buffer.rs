@@ -2,7 +2,7 @@
 //! processor without the medium, as sg_rbuf has it.
 use super::fit::{Fit, fit};
 use super::stats::median;
-use super::{Failure, Subject};
+use super::{MeasureFailure, Subject};
 use crate::core::{BufferWay, DeviceError, Error, Kind, OwnBuffer, RecordDevice, Stop};
 use crate::sys;
 use std::io;
@@ -98,7 +98,7 @@ pub struct ReadBuffer {
     /// What the disk did not do, in its words.
     pub refused: Vec<String>,
     /// Why it ended before its time.
-    pub failure: Option<Failure>,
+    pub failure: Option<MeasureFailure>,
 }
 
 /// What is asked for.
@@ -142,7 +142,7 @@ struct Runs {
 }
 
 impl Work<'_> {
-    fn all(&mut self, time: Duration, found: &mut ReadBuffer) -> Result<(), Failure> {
+    fn all(&mut self, time: Duration, found: &mut ReadBuffer) -> Result<(), MeasureFailure> {
         let capacity = match self.device.buffer_bytes(self.wish.which) {
             Ok(bytes) => bytes,
             Err(error) => return self.refused("READ BUFFER", error, found),
@@ -179,7 +179,7 @@ impl Work<'_> {
         time: Duration,
         runs: &mut [Vec<Runs>],
         found: &mut ReadBuffer,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), MeasureFailure> {
         let count = ROUNDS as usize * sizes.len() * BufferWay::ALL.len();
         let patience = time.div_f64(count.max(1) as f64);
         let mut memory = self.subject.memory(sizes.last().copied().unwrap_or(BYTES_MIN));
@@ -217,12 +217,12 @@ impl Work<'_> {
         way: BufferWay,
         bytes: &mut [u8],
         patience: Duration,
-    ) -> Result<io::Result<(u32, f64, f64)>, Failure> {
+    ) -> Result<io::Result<(u32, f64, f64)>, MeasureFailure> {
         let (clock, began, used) = (&self.subject.clock, self.subject.clock.now(), sys::used());
         let mut given = 0;
         loop {
             if let Some(signal) = self.stop.signal() {
-                return Err(Failure::Stopped(signal));
+                return Err(MeasureFailure::Stopped(signal));
             }
             let moved = match self.device.read_buffer(self.wish.which, way, bytes) {
                 Ok(moved) => moved as u32,
@@ -242,10 +242,10 @@ impl Work<'_> {
     }
 
     /// Notes what the disk did not do. Fails if it has disappeared.
-    fn refused(&self, what: &str, error: io::Error, found: &mut ReadBuffer) -> Result<(), Failure> {
+    fn refused(&self, what: &str, error: io::Error, found: &mut ReadBuffer) -> Result<(), MeasureFailure> {
         if DeviceError::of(&error).is_some_and(|said| said.kind == Kind::Gone) {
             let what = format!("{} disappeared: it did not answer {what}", self.subject.address);
-            return Err(Failure::Broken(Error::new(Kind::Gone, what).because(error)));
+            return Err(MeasureFailure::Broken(Error::new(Kind::Gone, what).because(error)));
         }
         self.tell(format!("{what}: {error}"), found);
         Ok(())

@@ -167,6 +167,6 @@ fn a_disk_without_a_buffer_says_so_and_one_that_is_gone_ends_it() {
     assert_eq!(found.refused, ["READ BUFFER: the command is unknown"]);
     for capacity in [0, 4096] {
         let (_, found) = measured(Drive { gone: true, capacity, ..Drive::default() }, &BufferOptions::default());
-        assert!(matches!(found.failure, Some(Failure::Broken(error)) if error.kind == Kind::Gone));
+        assert!(matches!(found.failure, Some(MeasureFailure::Broken(error)) if error.kind == Kind::Gone));
     }
 }

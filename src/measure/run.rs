@@ -1,6 +1,6 @@
 //! One run: requests consecutively, so many in flight, for a while.
 use super::failure::failure_of_all;
-use super::{BadRange, Clock, Failure, Point, Trial};
+use super::{BadRange, Clock, MeasureFailure, Point, Trial};
 use crate::core::{
     Arena, Buffer, Completion, Endpoint, EngineKind, Error, Extent, Kind, Op, Request, RequestError, Side, Stop,
     Transferred,
@@ -57,9 +57,14 @@ pub struct Run<'a> {
 ///
 /// # Errors
 /// It was asked to stop, the disk has disappeared, or requests cannot be made.
-pub fn run(run: &Run<'_>, arena: &Arc<Arena>, stop: &Stop, noted: &mut dyn FnMut(BadRange)) -> Result<Landed, Failure> {
+pub fn run(
+    run: &Run<'_>,
+    arena: &Arc<Arena>,
+    stop: &Stop,
+    noted: &mut dyn FnMut(BadRange),
+) -> Result<Landed, MeasureFailure> {
     if let Some(signal) = stop.signal() {
-        return Err(Failure::Stopped(signal));
+        return Err(MeasureFailure::Stopped(signal));
     }
     let mut buffers = arena.carve(run.point.block_bytes, run.point.depth);
     if run.op == Op::Write {
@@ -77,7 +82,7 @@ pub fn run(run: &Run<'_>, arena: &Arc<Arena>, stop: &Stop, noted: &mut dyn FnMut
     let now = sys::used();
     let cpu = (now.user + now.system).saturating_sub(used.user + used.system);
     if let Some(signal) = stop.signal() {
-        return Err(Failure::Stopped(signal));
+        return Err(MeasureFailure::Stopped(signal));
     }
     let came = std::mem::take(&mut flight.came);
     Ok(Landed { trial: flight.landed(cpu), unflushed, came })
@@ -95,9 +100,9 @@ pub struct Landed {
 
 impl Run<'_> {
     /// Requests cannot be made at all.
-    fn broken(&self, error: io::Error) -> Failure {
+    fn broken(&self, error: io::Error) -> MeasureFailure {
         let what = format!("cannot {} {}", self.op.name(), self.address);
-        Failure::Broken(Error::new(Kind::Io, what).because(error))
+        MeasureFailure::Broken(Error::new(Kind::Io, what).because(error))
     }
 }
 
@@ -155,7 +160,7 @@ impl<'a> Flight<'a> {
     }
 
     /// Sends and waits, until it is time; then waits for the rest.
-    fn fly(&mut self, mut side: EndpointQueue, stop: &Stop) -> Result<(), Failure> {
+    fn fly(&mut self, mut side: EndpointQueue, stop: &Stop) -> Result<(), MeasureFailure> {
         let mut done = Vec::new();
         let (mut feeding, mut failure) = (true, None);
         while feeding || side.in_flight() > 0 {
@@ -180,7 +185,7 @@ impl<'a> Flight<'a> {
             }
             feeding = failure.is_none() && !stop.is_asked() && !self.is_enough();
         }
-        failure.map_or(Ok(()), |error| Err(Failure::Broken(error)))
+        failure.map_or(Ok(()), |error| Err(MeasureFailure::Broken(error)))
     }
 
     /// Sends what can be sent; false at the end of the extent.
@@ -244,12 +249,12 @@ impl<'a> Flight<'a> {
     }
 
     /// Makes what was written durable; whether that failed.
-    fn flush(&mut self) -> Result<bool, Failure> {
+    fn flush(&mut self) -> Result<bool, MeasureFailure> {
         let Err(error) = self.run.end.make_durable() else { return Ok(false) };
         let (offset, len) = (self.run.extent.offset, u32::try_from(self.next - self.run.extent.offset));
         let error = RequestError::of(&**self.run.end, self.run.op, offset, error);
         match self.fail(offset, len.unwrap_or(u32::MAX), error) {
-            Some(error) => Err(Failure::Broken(error)),
+            Some(error) => Err(MeasureFailure::Broken(error)),
             None => Ok(true),
         }
     }

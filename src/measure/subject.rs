@@ -1,7 +1,7 @@
 //! What is measured.
 use super::failure::answers_no_more;
 use super::run::fill;
-use super::{BadRange, Clock, Failure, Landed, Point, Run, Thermometer, Trial, Way, run};
+use super::{BadRange, Clock, Landed, MeasureFailure, Point, Run, Thermometer, Trial, Way, run};
 use crate::core::{Arena, Buffer, Endpoint, EngineKind, Error, Extent, Kind, Op, Stop};
 use crate::engine::EndpointQueue;
 use crate::sys::page_cache;
@@ -124,7 +124,13 @@ impl Subject {
     ///
     /// # Errors
     /// It was asked to stop, or the disk has disappeared, or answers no more.
-    pub fn run(&mut self, point: Point, extent: Extent, patience: Duration, stop: &Stop) -> Result<Trial, Failure> {
+    pub fn run(
+        &mut self,
+        point: Point,
+        extent: Extent,
+        patience: Duration,
+        stop: &Stop,
+    ) -> Result<Trial, MeasureFailure> {
         self.run_noting(point, extent, patience, stop).map(|(trial, _)| trial)
     }
 
@@ -135,11 +141,11 @@ impl Subject {
         extent: Extent,
         patience: Duration,
         stop: &Stop,
-    ) -> Result<(Trial, Vec<Duration>), Failure> {
+    ) -> Result<(Trial, Vec<Duration>), MeasureFailure> {
         let end = self.ways.iter().find(|(way, _)| *way == point.way).map(|(_, end)| end.clone());
         let Some(end) = end else {
             let what = format!("{} does not support {} I/O", self.address, point.way.name());
-            return Err(Failure::Broken(Error::new(Kind::Unsupported, what)));
+            return Err(MeasureFailure::Broken(Error::new(Kind::Unsupported, what)));
         };
         // What is written goes to the disk, whatever the page cache held of it.
         let cached_bytes = if self.op == Op::Read { self.cached_bytes(point, extent) } else { 0 };
@@ -162,7 +168,7 @@ impl Subject {
             self.barren.insert(extent.offset);
             if self.barren.len() >= BARREN_RUNS_MAX {
                 let asked = format!("every request of the last {BARREN_RUNS_MAX} runs, each at another place,");
-                return Err(Failure::Broken(answers_no_more(&end, op, &self.address, &asked, last)));
+                return Err(MeasureFailure::Broken(answers_no_more(&end, op, &self.address, &asked, last)));
             }
         }
         if point.way != Way::Direct && cached_bytes == 0 {

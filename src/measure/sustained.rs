@@ -1,7 +1,7 @@
 //! Writing on and on: a cache that runs out, a drive that throttles.
 use super::failure::{answers_no_more, failure_of_all};
 use super::shift::{Level, levels};
-use super::{BadRange, Failure, Moment, Stage, Subject, Trend, Warmth, fell_hot, trend};
+use super::{BadRange, MeasureFailure, Moment, Stage, Subject, Trend, Warmth, fell_hot, trend};
 use crate::core::{Buffer, Completion, Error, Extent, Kind, Op, Request, RequestError, Side, Stop, Transferred};
 use crate::engine::EndpointQueue;
 use std::io;
@@ -46,7 +46,7 @@ pub struct Sustained {
     /// Seconds of the flush at the end.
     pub flush_s: f64,
     /// Why it ended before its time.
-    pub failure: Option<Failure>,
+    pub failure: Option<MeasureFailure>,
 }
 
 impl Sustained {
@@ -102,10 +102,10 @@ pub fn sustained(
     let flushed = subject.ways[0].1.make_durable();
     found.flush_s = (subject.clock.now() - began).as_secs_f64();
     if let (Err(error), None) = (flushed, &found.failure) {
-        found.failure = Some(Failure::Broken(unflushed(subject, error)));
+        found.failure = Some(MeasureFailure::Broken(unflushed(subject, error)));
     }
     if let Some(signal) = stop.signal() {
-        found.failure = Some(Failure::Stopped(signal));
+        found.failure = Some(MeasureFailure::Stopped(signal));
     }
     found
 }
@@ -170,13 +170,13 @@ impl<'a> Stream<'a> {
         None
     }
 
-    fn flow(&mut self, found: &mut Sustained, stop: &Stop, heard: &mut dyn FnMut(u64)) -> Result<(), Failure> {
+    fn flow(&mut self, found: &mut Sustained, stop: &Stop, heard: &mut dyn FnMut(u64)) -> Result<(), MeasureFailure> {
         if let Some(signal) = stop.signal() {
-            return Err(Failure::Stopped(signal));
+            return Err(MeasureFailure::Stopped(signal));
         }
         let (_, end) = self.subject.ways[0].clone();
         let what = format!("cannot write {}", self.subject.address);
-        let broken = |error: io::Error| Failure::Broken(Error::new(Kind::Io, what.clone()).because(error));
+        let broken = |error: io::Error| MeasureFailure::Broken(Error::new(Kind::Io, what.clone()).because(error));
         let mut idle: Vec<(u32, Buffer)> = (0..).zip(self.subject.filled(self.block_bytes, STREAM.1)).collect();
         let mut side = self.subject.one_side(&end, STREAM.1).map_err(broken)?;
         let (began, mut done) = (self.subject.clock.now(), Vec::new());
@@ -197,7 +197,7 @@ impl<'a> Stream<'a> {
             let over = found.settled || self.time.is_some_and(|time| passed >= time);
             feeding = feeding && failure.is_none() && !stop.is_asked() && !over;
         }
-        failure.map_or(Ok(()), |error| Err(Failure::Broken(error)))
+        failure.map_or(Ok(()), |error| Err(MeasureFailure::Broken(error)))
     }
 
     /// Sends what can be sent; false once all is.
@@ -304,7 +304,7 @@ mod tests {
         let mut subject = Subject::new("disk", ways, EngineKind::Sync, extents, 16 << 20).unwrap();
         subject.op = Op::Write;
         let found = sustained(&mut subject, 1 << 40, None, &Stop::default(), &mut |_| {});
-        let Some(Failure::Broken(error)) = found.failure else { panic!("{:?}", found.failure) };
+        let Some(MeasureFailure::Broken(error)) = found.failure else { panic!("{:?}", found.failure) };
         assert!(error.what.starts_with("cannot write destination disk any more: every one of the last 256"), "{error}");
         assert!(found.end.bytes == 0 && subject.failed >= 256);
     }

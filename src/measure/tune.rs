@@ -1,5 +1,5 @@
 //! The sweep itself: which run when, for how long, and when it is enough.
-use super::{BestPoint, Entry, Failure, Point, Subject, Sweep, Trial, Walk, Way, answer};
+use super::{BestPoint, Entry, MeasureFailure, Point, Subject, Sweep, Trial, Walk, Way, answer};
 use crate::core::{Extent, Op, Stop};
 use std::time::Duration;
 
@@ -60,7 +60,7 @@ pub struct Tuned {
     /// The disk is so small that bytes were moved more than once: a cache in it may have had them.
     pub went_round: bool,
     /// Why it ended before its time.
-    pub failure: Option<Failure>,
+    pub failure: Option<MeasureFailure>,
 }
 
 /// Sweeps `points` for about `time`. What was found is kept whatever happens.
@@ -116,7 +116,7 @@ impl Pass<'_> {
         self.subject.clock.now() - self.began
     }
 
-    fn rounds(&mut self, sweep: &mut Sweep, watch: &mut impl Watch) -> Result<(), Failure> {
+    fn rounds(&mut self, sweep: &mut Sweep, watch: &mut impl Watch) -> Result<(), MeasureFailure> {
         while sweep.round() < ROUNDS && sweep.running() > 0 {
             self.walk.begin(sweep.round());
             while let Some(index) = sweep.next_point() {
@@ -131,7 +131,7 @@ impl Pass<'_> {
     }
 
     /// One run, unless it would take too long.
-    fn one(&mut self, sweep: &mut Sweep, index: usize, watch: &mut impl Watch) -> Result<(), Failure> {
+    fn one(&mut self, sweep: &mut Sweep, index: usize, watch: &mut impl Watch) -> Result<(), MeasureFailure> {
         let point = sweep.entries()[index].point;
         let patience = self.patience(sweep);
         let first = sweep.round() == 0;
@@ -303,7 +303,7 @@ mod tests {
         let (_, mut subject) = subject(&[Fault::FullAt(4 << 20)], 8 << 20);
         (subject.op, subject.content) = (Op::Write, vec![7; 512]);
         let tuned = tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut Heard::default());
-        let Some(Failure::Broken(error)) = tuned.failure else { panic!("{:?}", tuned.failure) };
+        let Some(MeasureFailure::Broken(error)) = tuned.failure else { panic!("{:?}", tuned.failure) };
         assert!(error.what.starts_with("destination disk is full: cannot write"), "{error:?}");
     }
 
@@ -312,7 +312,7 @@ mod tests {
         let everything = Fault::BadSectors { op: Op::Read, extent: Extent::new(0, 64 << 20), errno: libc::EIO };
         let (_, mut subject) = subject(&[everything], 64 << 20);
         let tuned = tune(&mut subject, points(), Duration::from_secs(600), &Stop::default(), &mut Heard::default());
-        let Some(Failure::Broken(error)) = tuned.failure else { panic!("{:?}", tuned.failure) };
+        let Some(MeasureFailure::Broken(error)) = tuned.failure else { panic!("{:?}", tuned.failure) };
         assert!(
             error.what.starts_with("cannot read source disk any more: every request of the last 8 runs"),
             "{error}"
@@ -326,7 +326,7 @@ mod tests {
         let stop = Stop::default();
         stop.ask(2);
         let tuned = tune(&mut subject, points(), Duration::from_secs(60), &stop, &mut Heard::default());
-        assert!(matches!(tuned.failure, Some(Failure::Stopped(2))));
+        assert!(matches!(tuned.failure, Some(MeasureFailure::Stopped(2))));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::disks;
 use crate::disks::probe;
 use crate::job::journal::Stale;
 use crate::job::{host, undo};
-use crate::measure::{BadRange, Failure, Subject, Way, Written};
+use crate::measure::{BadRange, MeasureFailure, Subject, Way, Written};
 use crate::report::{Out, text, units};
 use std::path::Path;
 use std::sync::Arc;
@@ -207,7 +207,7 @@ impl<'a> MeasuredDisk<'a> {
     }
 
     /// How the process ends after measuring that ended so.
-    pub(crate) fn exit(self, failure: Option<Failure>, found: bool, printed: Exit) -> Exit {
+    pub(crate) fn exit(self, failure: Option<MeasureFailure>, found: bool, printed: Exit) -> Exit {
         if self.style == TableStyle::Csv {
             self.tell_failed();
             if failure.is_some() {
@@ -215,8 +215,8 @@ impl<'a> MeasuredDisk<'a> {
             }
         }
         let exit = match failure {
-            Some(Failure::Stopped(signal)) => Exit::Signal(signal),
-            Some(Failure::Broken(error)) => failed(self.out, &error),
+            Some(MeasureFailure::Stopped(signal)) => Exit::Signal(signal),
+            Some(MeasureFailure::Broken(error)) => failed(self.out, &error),
             None if !found => failed(self.out, &self.nothing()),
             None => printed,
         };

@@ -5,7 +5,7 @@ use crate::apps::measuring::measured::MeasuredDisk;
 use crate::apps::measuring::plan::{ProfileOptions, TableStyle};
 use crate::apps::measuring::report::{Meter, read_buffer_csv, read_buffer_text};
 use crate::core::{CommandSet, Error, Facts, Kind, Result};
-use crate::measure::{self, BufferOptions, Failure, ReadBuffer};
+use crate::measure::{self, BufferOptions, MeasureFailure, ReadBuffer};
 use crate::report::{Out, json};
 use std::time::{Duration, Instant};
 
@@ -38,7 +38,7 @@ pub(super) fn read_buffer(
         TableStyle::Json => json::text(&found_json::read_buffer(&run, wish, &found)),
     };
     let (any, printed) = (!found.ways.is_empty(), printed(out, &text));
-    let nothing = (!any).then(|| Failure::Broken(no_figures(&opened.facts, &found)));
+    let nothing = (!any).then(|| MeasureFailure::Broken(no_figures(&opened.facts, &found)));
     Ok(opened.exit(found.failure.or(nothing), any, printed))
 }
 

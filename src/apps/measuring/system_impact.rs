@@ -1,6 +1,6 @@
 //! The part of `haul profile` that looks at system impact.
 use crate::core::{Facts, Stop};
-use crate::measure::{Failure, Interference, Profiled, RunningSystem, Subject, Unknown, Way, effects};
+use crate::measure::{Interference, MeasureFailure, Profiled, RunningSystem, Subject, Unknown, Way, effects};
 use std::path::Path;
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub(crate) fn look(
     match system_impact(facts, subject, time.mul_f64(SHARE), stop, heard) {
         Ok(system_impact) => found.system_impact = Some(Ok(system_impact)),
         Err(Unknown::Why(why)) => found.system_impact = Some(Err(why)),
-        Err(Unknown::Stopped(signal)) => found.failure = Some(Failure::Stopped(signal)),
+        Err(Unknown::Stopped(signal)) => found.failure = Some(MeasureFailure::Stopped(signal)),
     }
 }
 

@@ -3,8 +3,8 @@ use crate::core::Machine;
 use crate::core::{Facts, Op};
 use crate::measure::fit::fit;
 use crate::measure::{
-    BestPoint, Commands, Cost, Effect, Failure, Interference, Memory, Moment, Point, Profiled, Sustained, Sweep, Trial,
-    Tuned, Way, WayCost, Zone,
+    BestPoint, Commands, Cost, Effect, Interference, MeasureFailure, Memory, Moment, Point, Profiled, Sustained, Sweep,
+    Trial, Tuned, Way, WayCost, Zone,
 };
 use crate::report::examples;
 use crate::report::page::read_off::{assert_drawn, charts, read_off};
@@ -241,7 +241,7 @@ fn what_makes_figures_doubtful_stands_before_them() {
     let (disk, machine) = (disk(), Machine::default());
     let warnings = ["it is a loop device".to_owned()];
     let doubtful = || Measured { warnings: &warnings, ..measured(&disk, Op::Read, &machine) };
-    let stopped = || Some(Failure::Stopped(2));
+    let stopped = || Some(MeasureFailure::Stopped(2));
     let point = Point::of_dd();
     let mut sweep = Sweep::new(vec![point], point);
     sweep.record(0, Trial { cached_bytes: 1, ..trial(point, 1e8) });

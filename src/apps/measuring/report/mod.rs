@@ -25,7 +25,7 @@ pub use tune::{TuneTeller, tune_charts, tune_csv, tune_table, tune_text};
 pub(crate) use tune::{requests_per_s, spread, state};
 
 use crate::core::{EngineKind, Facts, Op};
-use crate::measure::{BadRange, Failure, Ground, Point, Written};
+use crate::measure::{BadRange, Ground, MeasureFailure, Point, Written};
 use crate::report::columns::Columns;
 use crate::report::style::{STRONG, paint};
 use crate::report::units;
@@ -55,7 +55,7 @@ pub struct Run<'a> {
 
 impl Run<'_> {
     /// What is reported about every run: whether it ended before its time, what failed, what was written over.
-    fn rows(&self, failure: Option<&Failure>, rows: &mut Columns) {
+    fn rows(&self, failure: Option<&MeasureFailure>, rows: &mut Columns) {
         if failure.is_some() {
             rows.row("partial", "ended early: the results above are those so far");
         }
