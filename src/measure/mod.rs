@@ -43,7 +43,7 @@ pub use cost::Cost;
 pub use failure::MeasureFailure;
 pub use forecast::{Course, Forecast, Reached, Track};
 pub use grid::{Effort, grid};
-pub use level::Figure;
+pub use level::PointRate;
 pub use pick::{BestPoint, answer};
 pub use places::{Walk, spread};
 pub use point::{DD_BLOCK_BYTES, Point, Way};
