@@ -1,7 +1,7 @@
 //! The three steps, one after the other or side by side.
 use super::batch::{Batch, Mark};
 use super::convert::{Converter, Sink, Stopped};
-use super::reader::{Filled, Reader};
+use super::reader::{ReadStep, Reader};
 use super::writer::Writer;
 use super::{OpenSides, SkipResult, Sort};
 use crate::apps::fronts::{Diagnostic, RecordCounts, RecordListener, RecordPlan, RecordTally};
@@ -233,15 +233,15 @@ fn on_the_spot(shared: &Shared, mut reader: Reader, writer: Writer, buffers: Buf
     let mut batch = first;
     loop {
         match reader.fill(&mut batch.memory) {
-            Filled::Records { full, short, warn } => {
+            ReadStep::Records { full, short, warn } => {
                 warn_of_short(shared, warn);
                 match converter.take(batch, (full, short), &mut sink) {
                     Ok(empty) => batch = empty,
                     Err(Stopped) => break,
                 }
             }
-            Filled::Failed(complaint) => complain_of_read(shared, &complaint),
-            Filled::End => {
+            ReadStep::Failed(complaint) => complain_of_read(shared, &complaint),
+            ReadStep::End => {
                 // A failure has been reported, and is remembered by the sink.
                 let _ = converter.finish(&mut sink);
                 sink.end();
@@ -264,7 +264,7 @@ fn warn_of_short(shared: &Shared, warn: Option<u64>) {
 }
 
 /// What the reading thread brings; `None`: the writing thread has ended, and nothing need be waited for.
-type ReadBatch = Option<(Batch, Filled)>;
+type ReadBatch = Option<(Batch, ReadStep)>;
 
 /// What the writing thread is given.
 enum WriterMessage {
@@ -324,7 +324,7 @@ fn in_threads(shared: Shared, reader: Reader, writer: Writer, buffers: Buffers) 
 fn read_all(mut reader: Reader, empty: Receiver<Batch>, read: SyncSender<ReadBatch>) {
     while let Ok(mut batch) = empty.recv() {
         let filled = reader.fill(&mut batch.memory);
-        let ended = matches!(filled, Filled::End);
+        let ended = matches!(filled, ReadStep::End);
         if read.send(Some((batch, filled))).is_err() || ended {
             return;
         }
@@ -342,16 +342,16 @@ fn convert_all(
     let mut read_failed = false;
     while let Ok(Some((batch, filled))) = was_read.recv() {
         let empty = match filled {
-            Filled::Records { full, short, warn } => {
+            ReadStep::Records { full, short, warn } => {
                 warn_of_short(shared, warn);
                 converter.take(batch, (full, short), sink)
             }
-            Filled::Failed(complaint) => {
+            ReadStep::Failed(complaint) => {
                 let goes_on = matches!(&complaint, Diagnostic::Careful(what) if what.is_passed_over());
                 read_failed |= !shared.plan.keep_going && !goes_on;
                 sink.work.send(WriterMessage::ReadFailed(complaint)).map(|()| batch).map_err(|_| Stopped)
             }
-            Filled::End => {
+            ReadStep::End => {
                 // A failure is reported by the writing thread.
                 let _ = converter.finish(sink);
                 return read_failed;

@@ -26,7 +26,7 @@ const DIRECT_BYTES: u64 = 4096;
 
 /// What one step of reading came to.
 #[derive(Debug)]
-pub(super) enum Filled {
+pub(super) enum ReadStep {
     /// So many whole records, and behind them a short one of so many bytes.
     /// `warn`: the record before them was short, which those who count should know.
     Records { full: u64, short: Option<usize>, warn: Option<u64> },
@@ -152,16 +152,16 @@ impl Reader {
     }
 
     /// Fills `memory` with what one call brings, or the calls that fill a record.
-    pub(super) fn fill(&mut self, memory: &mut Memory) -> Filled {
+    pub(super) fn fill(&mut self, memory: &mut Memory) -> ReadStep {
         if let Some(bytes) = self.owes.take() {
             self.records += 1;
             memory.bytes_mut()[..bytes.len()].copy_from_slice(&bytes);
-            return Filled::Records { full: 0, short: Some(bytes.len()), warn: None };
+            return ReadStep::Records { full: 0, short: Some(bytes.len()), warn: None };
         }
         if let Some(bytes) = self.owes_record.take() {
             self.records += 1;
             memory.bytes_mut()[..bytes.len()].copy_from_slice(&bytes);
-            return Filled::Records { full: 1, short: None, warn: None };
+            return ReadStep::Records { full: 1, short: None, warn: None };
         }
         if let Some(complaint) = self.wrong_address.take() {
             return self.give_up(complaint);
@@ -169,14 +169,14 @@ impl Reader {
         let want = if self.ended { 0 } else { self.want() };
         if want == 0 {
             self.give_back(true);
-            return Filled::End;
+            return ReadStep::End;
         }
         let record_bytes = self.plan.source.record_bytes;
         match self.read(&mut memory.bytes_mut()[..want as usize]) {
             Ok(0) => {
                 self.ended = true;
                 self.give_back(true);
-                Filled::End
+                ReadStep::End
             }
             Ok(got) => {
                 let got = self.before_wrong_address(&memory.bytes_mut()[..got]);
@@ -192,7 +192,7 @@ impl Reader {
                 (self.short_before, self.short_read) = (short, short);
                 self.read_bytes += got as u64;
                 self.give_back(false);
-                Filled::Records { full, short: (short > 0).then_some(short as usize), warn }
+                ReadStep::Records { full, short: (short > 0).then_some(short as usize), warn }
             }
             Err(error) if want > record_bytes => {
                 // The records ahead of the bad one are fine: in smaller pieces they will come.
@@ -206,7 +206,7 @@ impl Reader {
                     && self.ends.source.flags.contains(rustix::fs::OFlags::DIRECT) =>
             {
                 self.ended = true;
-                Filled::End
+                ReadStep::End
             }
             Err(error) => self.failed_read(error),
         }
@@ -296,7 +296,7 @@ impl Reader {
         if got.len() > rest { Ok(got.len() - rest) } else { Err(error) }
     }
 
-    fn failed_read(&mut self, error: io::Error) -> Filled {
+    fn failed_read(&mut self, error: io::Error) -> ReadStep {
         self.ahead = 0;
         let zeros = self.plan.care.zero_unreadable && self.ends.source.offset.is_some() && is_of_medium(&error);
         if zeros {
@@ -314,12 +314,12 @@ impl Reader {
         }
         let lost = std::mem::take(&mut self.lost);
         self.owes = (self.plan.pad.is_some() && self.short_before == 0).then_some(lost);
-        Filled::Failed(Diagnostic::Read(error))
+        ReadStep::Failed(Diagnostic::Read(error))
     }
 
-    pub(super) fn give_up(&mut self, complaint: Diagnostic) -> Filled {
+    pub(super) fn give_up(&mut self, complaint: Diagnostic) -> ReadStep {
         (self.failed, self.ended) = (true, true);
-        Filled::Failed(complaint)
+        ReadStep::Failed(complaint)
     }
 
     /// Gives back to the page cache what was read, in large pieces; at the end all of it.

@@ -1,6 +1,6 @@
 //! What only sg_dd and its kin ask of the reading side: looking closer at a transfer that failed, and bytes in place of
 //! a record that cannot be read.
-use super::reader::{CAREFUL_RECORDS, Filled, Reader};
+use super::reader::{CAREFUL_RECORDS, ReadStep, Reader};
 use crate::apps::fronts::record_plan::{Diagnostic, ExtraDiagnostic};
 use crate::core::{DeviceError, Kind};
 use rustix::fs::SeekFrom;
@@ -40,7 +40,7 @@ impl Reader {
 
     /// Something takes the place of the record that cannot be read, unless there were too many of them: what the disk
     /// fetches of it anyway, where that is asked for, or zeros.
-    pub(super) fn something_instead(&mut self, error: io::Error) -> Filled {
+    pub(super) fn something_instead(&mut self, error: io::Error) -> ReadStep {
         self.lost.clear();
         self.bad_in_a_row += 1;
         let most = self.plan.care.bad_in_a_row_max;
@@ -66,7 +66,7 @@ impl Reader {
                 ExtraDiagnostic::Unreadable { record, error, unfetched }
             }
         };
-        Filled::Failed(Diagnostic::Careful(what))
+        ReadStep::Failed(Diagnostic::Careful(what))
     }
 
     /// The record at `offset`, good or bad; `None`: that is not asked for, or is not available.
