@@ -11,7 +11,7 @@ use std::num::NonZeroU64;
 
 /// What became of the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Finished {
+pub struct EndResult {
     /// Something failed, which has been reported.
     pub failed: bool,
     /// dd ends here without telling its counts.
@@ -26,8 +26,8 @@ pub fn finish(
     at_hole: bool,
     gave_up: bool,
     listener: &dyn RecordListener,
-) -> Finished {
-    let mut finished = Finished::default();
+) -> EndResult {
+    let mut finished = EndResult::default();
     let mut complain = |side, complaint: Diagnostic| {
         listener.complain(side, &complaint, false);
         finished.failed = true;
