@@ -33,7 +33,7 @@ const GIVING_UP_MAX: Duration = Duration::from_secs(120);
 pub(super) struct SgQueue {
     disk: Arc<Disk>,
     /// With the driver, by slot.
-    flying: Vec<Option<Flight>>,
+    flying: Vec<Option<CommandInFlight>>,
     senses: Senses,
     in_flight: u32,
     pending: VecDeque<Waiting>,
@@ -64,14 +64,14 @@ struct Waiting {
 type Senses = Arc<[[AtomicU8; SENSE_BYTES]]>;
 
 /// A command with the driver. It owns all memory that the kernel may still write to.
-struct Flight {
+struct CommandInFlight {
     waiting: Waiting,
     len: u32,
     place: super::verdict::CommandRange,
     senses: Senses,
 }
 
-impl Flight {
+impl CommandInFlight {
     /// What the kernel has stored for this slot: so many bytes.
     fn sense(&self, slot: usize, len: u8) -> [u8; SENSE_BYTES] {
         let mut sense = [0; SENSE_BYTES];
@@ -83,7 +83,7 @@ impl Flight {
 
 /// Leaks the blocks and the room for sense data of commands that the kernel does not give back: it may write to them at
 /// any time.
-fn abandon(flying: &mut Vec<Option<Flight>>) {
+fn abandon(flying: &mut Vec<Option<CommandInFlight>>) {
     flying.drain(..).for_each(std::mem::forget);
 }
 
@@ -154,7 +154,7 @@ impl SgQueue {
         // has been taken; this queue drains before it is dropped, or leaks what is left. The command is copied now.
         match unsafe { sg::give(self.disk.node.fd(), &header) } {
             Ok(()) => {
-                self.flying[slot] = Some(Flight { waiting, len, place, senses: self.senses.clone() });
+                self.flying[slot] = Some(CommandInFlight { waiting, len, place, senses: self.senses.clone() });
                 self.in_flight += 1;
                 true
             }
@@ -192,7 +192,7 @@ impl SgQueue {
         let Some(flight) = self.flying.get_mut(slot).and_then(Option::take) else { return };
         self.in_flight -= 1;
         let sense = flight.sense(slot, header.sb_len_wr);
-        let Flight { mut waiting, len, place, .. } = flight;
+        let CommandInFlight { mut waiting, len, place, .. } = flight;
         let node = &self.disk.node;
         let answer = node::answer(header, &sense);
         if node.wishes.transfers == Transfers::Direct {
