@@ -72,7 +72,7 @@ pub fn run(
     }
     let side = EndpointQueue::open(run.end, run.engine, run.point.depth, arena).map_err(|error| run.broken(error))?;
     let used = sys::used();
-    let mut flight = Flight::new(run, buffers, noted);
+    let mut flight = RunState::new(run, buffers, noted);
     flight.fly(side, stop)?;
     let mut unflushed = false;
     if run.op == Op::Write {
@@ -114,7 +114,7 @@ pub(super) fn fill(buffer: &mut Buffer, content: &[u8]) {
 }
 
 /// The requests of a run, and the result of them.
-struct Flight<'a> {
+struct RunState<'a> {
     run: &'a Run<'a>,
     idle: Vec<(u32, Buffer)>,
     sent_at: Vec<Duration>,
@@ -136,11 +136,11 @@ struct Flight<'a> {
     noted: &'a mut dyn FnMut(BadRange),
 }
 
-impl<'a> Flight<'a> {
+impl<'a> RunState<'a> {
     fn new(run: &'a Run<'a>, buffers: Vec<Buffer>, noted: &'a mut dyn FnMut(BadRange)) -> Self {
         let now = run.clock.now();
         let latencies = Histogram::new_with_bounds(1, LATENCY_NS_MAX, 2).expect("the bounds are right");
-        Flight {
+        RunState {
             run,
             sent_at: vec![now; buffers.len()],
             idle: (0..).zip(buffers).collect(),
