@@ -12,7 +12,7 @@ pub struct Cdb {
 
 /// How READ and WRITE are to be put.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Form {
+pub struct CdbForm {
     /// Bytes of the command: 6, 10, 12, 16 or 32; `None`: the shortest of 10 and 16 that does.
     pub bytes: Option<u8>,
     /// Do not keep what is moved in the disk's cache.
@@ -27,7 +27,7 @@ pub struct Form {
     pub duration_limit: u8,
 }
 
-impl Form {
+impl CdbForm {
     /// Most blocks of one command.
     pub fn blocks_max(self) -> u64 {
         match self.bytes {
@@ -65,7 +65,7 @@ impl Cdb {
     }
 
     /// READ or WRITE of `blocks` blocks from `lba` on; `None`: not in so few bytes.
-    pub fn transfer(way: Way, lba: u64, blocks: u32, form: Form) -> Option<Cdb> {
+    pub fn transfer(way: Way, lba: u64, blocks: u32, form: CdbForm) -> Option<Cdb> {
         let limit = form.duration_limit & 7;
         let group = form.group & 0x3f;
         let short = u32::try_from(lba).is_ok() && blocks <= u16::MAX.into() && limit == 0 && group < 32;
@@ -160,7 +160,7 @@ impl Cdb {
 
     /// VERIFY of as few bytes as do, at least `form.bytes` of 10, 12 and 16: the disk compares `blocks` blocks from
     /// `lba` on with the bytes sent (BYTCHK 1).
-    pub fn verify(lba: u64, blocks: u32, form: Form) -> Cdb {
+    pub fn verify(lba: u64, blocks: u32, form: CdbForm) -> Cdb {
         const BYTCHK: u8 = 1 << 1;
         let flags = BYTCHK | u8::from(form.dpo) << 4;
         let asked = form.bytes.unwrap_or(10);
@@ -214,8 +214,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn form(bytes: u8) -> Form {
-        Form { bytes: Some(bytes), ..Form::default() }
+    fn form(bytes: u8) -> CdbForm {
+        CdbForm { bytes: Some(bytes), ..CdbForm::default() }
     }
 
     #[test]
@@ -225,7 +225,7 @@ mod tests {
             (Cdb::transfer(Way::Write, 0x12345, 256, form(6)), &[0x0a, 1, 0x23, 0x45, 0, 0]),
             (Cdb::transfer(Way::Read, 0x1234_5678, 0x9a, form(10)), &[0x28, 0, 0x12, 0x34, 0x56, 0x78, 0, 0, 0x9a, 0]),
             (
-                Cdb::transfer(Way::Write, 1, 2, Form { dpo: true, fua: true, ..Form::default() }),
+                Cdb::transfer(Way::Write, 1, 2, CdbForm { dpo: true, fua: true, ..CdbForm::default() }),
                 &[0x2a, 0x18, 0, 0, 0, 1, 0, 0, 2, 0],
             ),
             (Cdb::transfer(Way::Read, 1, 0x10_0002, form(12)), &[0xa8, 0, 0, 0, 0, 1, 0, 0x10, 0, 2, 0, 0]),
@@ -240,7 +240,7 @@ mod tests {
                 &[0x7f, 0, 0, 0, 0, 0, 0, 24, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 7],
             ),
             (
-                Cdb::transfer(Way::Write, 5, 7, Form { fua: true, ..form(32) }),
+                Cdb::transfer(Way::Write, 5, 7, CdbForm { fua: true, ..form(32) }),
                 &[0x7f, 0, 0, 0, 0, 0, 0, 24, 0, 11, 8, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 7],
             ),
         ];
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_duration_limit_takes_16_bytes_and_has_its_three_bits_in_two_places() {
         let limited = |duration_limit| {
-            let form = Form { duration_limit, ..Form::default() };
+            let form = CdbForm { duration_limit, ..CdbForm::default() };
             let cdb = Cdb::transfer(Way::Read, 5, 7, form).unwrap();
             (cdb.bytes().len(), cdb.bytes()[1], cdb.bytes().get(14).copied().unwrap_or(0))
         };
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn a_group_and_the_lesser_force_have_their_bits_in_every_length_that_has_a_place_for_them() {
         let at = |len, byte: usize, group, fua_nv| {
-            let cdb = Cdb::transfer(Way::Write, 5, 7, Form { group, fua_nv, ..form(len) });
+            let cdb = Cdb::transfer(Way::Write, 5, 7, CdbForm { group, fua_nv, ..form(len) });
             cdb.map(|cdb| cdb.bytes()[byte])
         };
         let places = [(10, 6, 31), (12, 10, 31), (16, 14, 63), (32, 6, 63)];
@@ -270,16 +270,17 @@ mod tests {
         assert_eq!([at(10, 1, 0, true), at(12, 1, 0, true), at(16, 1, 0, true), at(32, 10, 0, true)], [Some(2); 4]);
         let none = [at(6, 0, 1, false), at(6, 0, 0, true), at(10, 0, 32, false), at(12, 0, 32, false)];
         assert_eq!(none, [None; 4]);
-        let chosen = |group| Cdb::transfer(Way::Read, 5, 7, Form { group, ..Form::default() }).unwrap().bytes().len();
+        let chosen =
+            |group| Cdb::transfer(Way::Read, 5, 7, CdbForm { group, ..CdbForm::default() }).unwrap().bytes().len();
         assert_eq!([chosen(31), chosen(32)], [10, 16]);
     }
 
     #[test]
     fn comparing_and_reading_long_take_as_few_bytes_as_do() {
-        let form = |bytes| Form { bytes, ..Form::default() };
+        let form = |bytes| CdbForm { bytes, ..CdbForm::default() };
         let table: [(Cdb, &[u8]); 7] = [
             (Cdb::verify(9, 3, form(None)), &[0x2f, 2, 0, 0, 0, 9, 0, 0, 3, 0]),
-            (Cdb::verify(9, 3, Form { dpo: true, ..form(Some(6)) }), &[0x2f, 0x12, 0, 0, 0, 9, 0, 0, 3, 0]),
+            (Cdb::verify(9, 3, CdbForm { dpo: true, ..form(Some(6)) }), &[0x2f, 0x12, 0, 0, 0, 9, 0, 0, 3, 0]),
             (Cdb::verify(9, 3, form(Some(12))), &[0xaf, 2, 0, 0, 0, 9, 0, 0, 0, 3, 0, 0]),
             (Cdb::verify(9, 3, form(Some(16))), &[0x8f, 2, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 3, 0, 0]),
             (Cdb::verify(1 << 32, 3, form(None)), &[0x8f, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0]),
@@ -293,14 +294,14 @@ mod tests {
 
     #[test]
     fn the_shortest_command_that_does_is_chosen_and_one_that_is_too_short_is_none() {
-        let len = |lba, blocks| Cdb::transfer(Way::Read, lba, blocks, Form::default()).unwrap().bytes().len();
+        let len = |lba, blocks| Cdb::transfer(Way::Read, lba, blocks, CdbForm::default()).unwrap().bytes().len();
         assert_eq!(len(u32::MAX.into(), 65_535), 10);
         assert_eq!(len(1 << 32, 1), 16);
         assert_eq!(len(0, 65_536), 16);
         let none = |lba, blocks, form| assert_eq!(Cdb::transfer(Way::Write, lba, blocks, form), None, "{lba} {form:?}");
         none(1 << 21, 1, form(6));
         none(0, 257, form(6));
-        none(0, 1, Form { fua: true, ..form(6) });
+        none(0, 1, CdbForm { fua: true, ..form(6) });
         none(1 << 32, 1, form(10));
         none(0, 65_536, form(10));
         none(1 << 32, 1, form(12));

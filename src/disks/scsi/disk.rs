@@ -1,5 +1,5 @@
 //! A disk that is reached by SCSI commands, open.
-use super::cdb::{Cdb, Form, Way};
+use super::cdb::{Cdb, CdbForm, Way};
 use super::copy::Copying;
 use super::holes::Holes;
 use super::node::{Data, Node, Purpose, is_too_long};
@@ -34,7 +34,7 @@ pub(super) struct Disk {
     size: u64,
     /// Longest command; halved when the driver finds one too long.
     transfer_bytes_max: AtomicU32,
-    pub(super) form: Form,
+    pub(super) form: CdbForm,
     /// Where records may be moved through memory that the driver shares with haul.
     pub(super) shared: Option<Shared>,
     /// The same of the node's own descriptor, where a queue reads into it; mapped for as long as the disk is open.
@@ -84,7 +84,7 @@ impl Disk {
         let asked = purpose == Purpose::Reading && facts.sparse && unmap;
         let write_same = survey.provisioning.unmaps_by_write_same.then(|| (write_same_blocks(&survey) as u32, unmap));
         let CommandOptions { cdb_bytes: bytes, dpo, fua, fua_nv, group, duration_limit, .. } = wishes;
-        let form = Form { bytes, dpo, fua, fua_nv, group, duration_limit };
+        let form = CdbForm { bytes, dpo, fua, fua_nv, group, duration_limit };
         let block_bytes = survey.capacity.block_bytes;
         let of_form = form.blocks_max().saturating_mul(block_bytes.into());
         let most = facts.queue.max_request_bytes.max(block_bytes);
