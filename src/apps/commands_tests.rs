@@ -1,6 +1,6 @@
 use super::*;
 use crate::apps::command::Words;
-use crate::apps::list::Form;
+use crate::apps::list::ListFormat;
 use crate::cli::defaults::Defaults;
 use crate::core::{EngineKind, HashKind, OnError, Portion};
 use crate::plan::{
@@ -179,7 +179,7 @@ fn each_engine_and_style_has_its_word() {
 #[test]
 fn the_other_commands_are_understood() {
     let columns = |line| match words::<ListArguments>(line).unwrap() {
-        Form::Table(columns) => columns.iter().map(|column| column.name).collect::<Vec<_>>().join(","),
+        ListFormat::Table(columns) => columns.iter().map(|column| column.name).collect::<Vec<_>>().join(","),
         other => format!("{other:?}"),
     };
     assert_eq!(columns("list"), "NAME,SIZE,MODEL,SERIAL,CONTENT,USE");
