@@ -1,6 +1,6 @@
 //! The queues that requests are in flight on: a ring that both sides may share, a queue that a side brings along, and
 //! blocking calls for what neither takes.
-use super::ring::{Form, Narrow, RingQueue, Wide};
+use super::ring::{EntryForm, Narrow, RingQueue, Wide};
 use super::threads::Calls;
 use crate::core::{Arena, Completion, Endpoint, EngineKind, OnRing, Queue, Ready, Request, Side};
 use crate::sys::wait_any;
@@ -92,7 +92,7 @@ impl QueueSet {
     }
 
     /// Takes in a ring for these sides.
-    fn add_ring<F: Form + 'static>(&mut self, ends: OnOneRing, depth: u32, arena: &Arena) -> io::Result<()> {
+    fn add_ring<F: EntryForm + 'static>(&mut self, ends: OnOneRing, depth: u32, arena: &Arena) -> io::Result<()> {
         let own = ends.each_ref().map(|end| end.is_some().then_some(self.queues.len()));
         let ring = RingQueue::<F>::open(ends, depth, arena)?;
         let (detail, notes) = ring.detail();
