@@ -66,11 +66,11 @@ pub struct Digester {
     threads: Vec<(HashKind, JoinHandle<String>)>,
     /// The thread of the blocks, and what it has found.
     blocks: Option<JoinHandle<()>>,
-    found: Found,
+    found: DigestedBlocks,
 }
 
 /// Blocks that were digested and not fetched yet.
-type Found = Arc<Mutex<Vec<DigestedBlock>>>;
+type DigestedBlocks = Arc<Mutex<Vec<DigestedBlock>>>;
 
 impl Digester {
     /// One thread for each of `kinds`, and one for the digests of `blocks`; `None`: there is nothing to digest.
@@ -92,7 +92,7 @@ impl Digester {
             finished: finished.clone(),
             threads: Vec::new(),
             blocks: None,
-            found: Found::default(),
+            found: DigestedBlocks::default(),
         };
         for index in 0..count {
             let (to_next, from_this) = channel();
@@ -172,7 +172,7 @@ fn digest(kind: HashKind, from: &Receiver<Request>, onward: &Onward) -> String {
 }
 
 /// What the thread of the blocks does until there is no more.
-fn digest_blocks(mut maker: BlockMaker, from: &Receiver<Request>, onward: &Onward, found: &Found) {
+fn digest_blocks(mut maker: BlockMaker, from: &Receiver<Request>, onward: &Onward, found: &DigestedBlocks) {
     let leave = |block| found.lock().unwrap_or_else(PoisonError::into_inner).push(block);
     while let Ok(request) = from.recv() {
         let bytes = (request.op != Op::Zero).then(|| &request.buffer.bytes()[..request.len as usize]);
