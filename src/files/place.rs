@@ -34,9 +34,9 @@ pub enum Opening {
     Own,
 }
 
-/// What a name leads to. Two paths with one `Found` lead to one file, whatever their names.
+/// What a name leads to. Two paths with one `FileIdentity` lead to one file, whatever their names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum FileIdentity {
     /// This file, device or folder: device and inode number.
     Inode(u64, u64),
     /// Nothing yet: device and inode number of the folder, and the name there.
@@ -189,9 +189,9 @@ impl Place {
     ///
     /// # Errors
     /// The error of `stat(2)`.
-    pub fn found(&self) -> io::Result<Found> {
+    pub fn found(&self) -> io::Result<FileIdentity> {
         match rustix::fs::statat(&self.folder, &self.name, AtFlags::empty()) {
-            Ok(stat) => Ok(Found::Inode(stat.st_dev, stat.st_ino)),
+            Ok(stat) => Ok(FileIdentity::Inode(stat.st_dev, stat.st_ino)),
             Err(Errno::NOENT) => match fs::read_link(&self.path) {
                 // A link that leads to nothing yet.
                 Ok(target) => {
@@ -204,9 +204,9 @@ impl Place {
         }
     }
 
-    fn unnamed(&self) -> io::Result<Found> {
+    fn unnamed(&self) -> io::Result<FileIdentity> {
         let folder = rustix::fs::fstat(&self.folder)?;
-        Ok(Found::Nothing(folder.st_dev, folder.st_ino, self.name.clone()))
+        Ok(FileIdentity::Nothing(folder.st_dev, folder.st_ino, self.name.clone()))
     }
 }
 
@@ -223,7 +223,7 @@ pub fn open_to_read(path: &Path) -> Result<File, FileError> {
 ///
 /// # Errors
 /// As for [`Place::of`] and [`Place::found`].
-pub fn find(path: &Path) -> io::Result<Found> {
+pub fn find(path: &Path) -> io::Result<FileIdentity> {
     Place::of(path)?.found()
 }
 

@@ -1,6 +1,6 @@
 //! The files beside a copy: none may be a side of it, or another one of them.
 use crate::core::{EndpointKind, Error, Facts, FileId, Kind, Result, Side};
-use crate::files::{Found, find};
+use crate::files::{FileIdentity, find};
 use crate::job::journal;
 use crate::plan::{Delta, JournalWish, Options};
 use std::path::{Path, PathBuf};
@@ -31,8 +31,9 @@ pub(crate) fn check(options: &Options, sides: &[(Side, &Facts)]) -> Result<()> {
                 .map_err(|error: Error| error.on(*side));
         }
         // Naming the path of the default journal selects that journal.
-        let same =
-            |(other, _, place): &&(&str, PathBuf, Found)| place == found && (*other, *what) != (JOURNAL[0], JOURNAL[1]);
+        let same = |(other, _, place): &&(&str, PathBuf, FileIdentity)| {
+            place == found && (*other, *what) != (JOURNAL[0], JOURNAL[1])
+        };
         if let Some((other, path, _)) = files[..at].iter().find(same) {
             return refused(format!("also {other} {}", path.display()));
         }
@@ -65,9 +66,9 @@ pub(crate) fn leads_to(path: &Path, facts: &Facts) -> bool {
 }
 
 /// Whether that file is this side.
-fn is(found: &Found, facts: &Facts) -> bool {
+fn is(found: &FileIdentity, facts: &Facts) -> bool {
     match (facts.id, facts.kind) {
-        (Some(FileId::File(device, inode)), _) => *found == Found::Inode(device, inode),
+        (Some(FileId::File(device, inode)), _) => *found == FileIdentity::Inode(device, inode),
         (None, EndpointKind::File) => find(&facts.path).is_ok_and(|it| it == *found),
         _ => false,
     }
