@@ -28,7 +28,7 @@ pub(super) struct Conversions {
 
 /// A number of records, or of bytes where it said so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Given {
+pub(super) struct GivenCount {
     pub(super) value: u64,
     pub(super) in_bytes: bool,
 }
@@ -42,9 +42,9 @@ pub(super) struct Operands {
     pub(super) obs: Option<u64>,
     pub(super) bs: Option<u64>,
     pub(super) cbs: Option<u64>,
-    pub(super) skip: Given,
-    pub(super) seek: Given,
-    pub(super) count: Option<Given>,
+    pub(super) skip: GivenCount,
+    pub(super) seek: GivenCount,
+    pub(super) count: Option<GivenCount>,
     pub(super) conversions: Conversions,
     pub(super) source_words: OpenWords,
     pub(super) dest_words: OpenWords,
@@ -75,7 +75,7 @@ impl Operands {
             }
             match result {
                 Ok(value) if value < min => Err(DdUsage::Number(owned())),
-                Ok(value) if value <= max => Ok(Given { value, in_bytes: form.in_bytes }),
+                Ok(value) if value <= max => Ok(GivenCount { value, in_bytes: form.in_bytes }),
                 Ok(_) | Err(NumberError::Overflow) => Err(DdUsage::Overflow(owned())),
                 Err(NumberError::Invalid) => Err(DdUsage::Number(owned())),
             }
