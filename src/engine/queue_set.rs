@@ -222,13 +222,13 @@ mod tests {
 
     /// A queue that waits for a bell, and what it was informed of waiting.
     #[derive(Default)]
-    struct Heard {
+    struct WaitLog {
         bell: Option<OwnedFd>,
         is_ready: AtomicBool,
         told: Mutex<Vec<Option<i16>>>,
     }
 
-    struct Waits(Arc<Heard>);
+    struct Waits(Arc<WaitLog>);
 
     impl Queue for Waits {
         fn submit(&mut self, _: Request) {}
@@ -247,7 +247,7 @@ mod tests {
         }
     }
 
-    struct Own(Memory, Arc<Heard>);
+    struct Own(Memory, Arc<WaitLog>);
 
     impl Endpoint for Own {
         fn facts(&self) -> &Facts {
@@ -268,9 +268,9 @@ mod tests {
     fn each_queue_is_told_what_poll_found_of_it_or_that_nobody_looked() {
         let heard = [(); 2].map(|()| {
             let bell = eventfd(0, EventfdFlags::CLOEXEC).unwrap();
-            Arc::new(Heard { bell: Some(bell), ..Heard::default() })
+            Arc::new(WaitLog { bell: Some(bell), ..WaitLog::default() })
         });
-        let own = |heard: &Arc<Heard>| -> Arc<dyn Endpoint> {
+        let own = |heard: &Arc<WaitLog>| -> Arc<dyn Endpoint> {
             Arc::new(Own(Memory::disk(vec![0; 4096], &[]), heard.clone()))
         };
         let ends = heard.each_ref().map(own);
