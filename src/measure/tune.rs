@@ -237,12 +237,12 @@ mod tests {
     use std::sync::Arc;
 
     #[derive(Default)]
-    struct Heard {
+    struct SweepLog {
         tried: usize,
         share: f64,
     }
 
-    impl Watch for Heard {
+    impl Watch for SweepLog {
         fn tried(&mut self, _entry: &Entry) {
             self.tried += 1;
         }
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn every_point_is_tried_and_only_reads_are_made() {
         let (disk, mut subject) = subject(&[], 8 << 20);
-        let mut heard = Heard::default();
+        let mut heard = SweepLog::default();
         let tuned = tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut heard);
         assert_eq!(heard.tried, points().len());
         assert!(tuned.failure.is_none() && tuned.answer.is_some(), "{:?}", tuned.failure);
@@ -282,7 +282,8 @@ mod tests {
     fn a_bad_place_is_named_and_the_sweep_goes_on() {
         let bad = Fault::BadAt { op: Op::Read, offset: 70_000, errno: libc::EIO };
         let (_, mut subject) = subject(&[bad], 8 << 20);
-        let tuned = tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut Heard::default());
+        let tuned =
+            tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut SweepLog::default());
         // On a disk as small, every run may meet the bad place, and then nothing is known of any.
         assert!(tuned.failure.is_none() && tuned.sweep.entries().iter().any(|entry| !entry.trials.is_empty()));
         assert!(
@@ -294,7 +295,8 @@ mod tests {
     #[test]
     fn a_disk_that_ends_early_stops_it_and_leaves_what_was_found() {
         let (_, mut subject) = subject(&[Fault::EndsAt(1 << 20)], 8 << 20);
-        let tuned = tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut Heard::default());
+        let tuned =
+            tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut SweepLog::default());
         assert!(tuned.failure.is_some() || subject.failed > 0);
     }
 
@@ -302,7 +304,8 @@ mod tests {
     fn a_disk_that_is_full_is_a_dest() {
         let (_, mut subject) = subject(&[Fault::FullAt(4 << 20)], 8 << 20);
         (subject.op, subject.content) = (Op::Write, vec![7; 512]);
-        let tuned = tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut Heard::default());
+        let tuned =
+            tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut SweepLog::default());
         let Some(MeasureFailure::Broken(error)) = tuned.failure else { panic!("{:?}", tuned.failure) };
         assert!(error.what.starts_with("destination disk is full: cannot write"), "{error:?}");
     }
@@ -311,7 +314,7 @@ mod tests {
     fn a_disk_that_fails_whatever_is_asked_of_it_ends_it() {
         let everything = Fault::BadSectors { op: Op::Read, extent: Extent::new(0, 64 << 20), errno: libc::EIO };
         let (_, mut subject) = subject(&[everything], 64 << 20);
-        let tuned = tune(&mut subject, points(), Duration::from_secs(600), &Stop::default(), &mut Heard::default());
+        let tuned = tune(&mut subject, points(), Duration::from_secs(600), &Stop::default(), &mut SweepLog::default());
         let Some(MeasureFailure::Broken(error)) = tuned.failure else { panic!("{:?}", tuned.failure) };
         assert!(
             error.what.starts_with("cannot read source disk any more: every request of the last 8 runs"),
@@ -325,7 +328,7 @@ mod tests {
         let (_, mut subject) = subject(&[], 8 << 20);
         let stop = Stop::default();
         stop.ask(2);
-        let tuned = tune(&mut subject, points(), Duration::from_secs(60), &stop, &mut Heard::default());
+        let tuned = tune(&mut subject, points(), Duration::from_secs(60), &stop, &mut SweepLog::default());
         assert!(matches!(tuned.failure, Some(MeasureFailure::Stopped(2))));
     }
 
@@ -338,7 +341,7 @@ mod tests {
         let next = move || looks.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         subject.clock = Clock::of(move || Duration::from_millis(100) * next());
         let points = [points(), vec![Point::of_dd()]].concat();
-        let tuned = tune(&mut subject, points, Duration::from_secs(1), &Stop::default(), &mut Heard::default());
+        let tuned = tune(&mut subject, points, Duration::from_secs(1), &Stop::default(), &mut SweepLog::default());
         assert!(tuned.answer.unwrap().dd_bytes_per_s.is_some());
         let left_out = |entry: &&Entry| entry.state == State::LeftOut("too slow for the time limit");
         assert!(tuned.sweep.entries().iter().filter(left_out).count() > 1, "{:?}", tuned.sweep);
@@ -361,7 +364,8 @@ mod tests {
     #[test]
     fn what_is_too_large_for_the_disk_is_left_out() {
         let (_, mut subject) = subject(&[], 1 << 20);
-        let tuned = tune(&mut subject, points(), Duration::from_millis(100), &Stop::default(), &mut Heard::default());
+        let tuned =
+            tune(&mut subject, points(), Duration::from_millis(100), &Stop::default(), &mut SweepLog::default());
         let of = |block_bytes, depth| {
             tuned.sweep.entries().iter().find(|e| (e.point.block_bytes, e.point.depth) == (block_bytes, depth)).unwrap()
         };
