@@ -12,7 +12,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Tells what happens, and remembers what the status hangs on.
-pub(super) struct Hearing {
+pub(super) struct SgListener {
     pub(super) teller: SgTeller,
     pub(super) plan: SgPlan,
     total: u64,
@@ -34,10 +34,10 @@ pub(super) fn signals() -> Vec<i32> {
     all.into_iter().filter(|signal| !sys::is_ignored(*signal)).collect()
 }
 
-impl Hearing {
+impl SgListener {
     pub(super) fn new(teller: SgTeller, plan: SgPlan, called: Interrupted, total: u64) -> Self {
         let state = State { at: Interrupted { total, ..called }, ..State::default() };
-        Hearing { teller, plan, total, state: state.into() }
+        SgListener { teller, plan, total, state: state.into() }
     }
 
     /// Both sides are open.
@@ -84,7 +84,7 @@ impl Hearing {
     }
 }
 
-impl RecordListener for Hearing {
+impl RecordListener for SgListener {
     fn complain(&self, side: Side, complaint: &Diagnostic, with_counts: bool) {
         let mut state = self.state();
         if is_broken_pipe(complaint) && !sys::was_pipe_ignored() {
@@ -99,7 +99,7 @@ impl RecordListener for Hearing {
     }
 }
 
-impl Watcher for Hearing {
+impl Watcher for SgListener {
     fn report(&self) {
         self.teller.tell_report();
     }

@@ -26,7 +26,7 @@ use crate::plan::check;
 use crate::report::Out;
 use crate::sys;
 use device::{Disks, Trouble};
-use hearing::Hearing;
+use hearing::SgListener;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -82,7 +82,7 @@ fn copy(mut plan: SgPlan, name: &[u8], called: Interrupted, out: Out) -> Result<
         return Ok(Exit::Status(0));
     }
     let (held, opened) = disks.open(&plan).map_err(|trouble| told(&trouble, &plan, &teller, name))?;
-    let hearing = Arc::new(Hearing::new(teller, plan, called, total));
+    let hearing = Arc::new(SgListener::new(teller, plan, called, total));
     run(&hearing, &tally, held, opened, disks.shared)
 }
 
@@ -189,7 +189,7 @@ fn are_one(paths: &[String; 2]) -> bool {
 }
 
 fn run(
-    hearing: &Arc<Hearing>,
+    hearing: &Arc<SgListener>,
     tally: &Arc<RecordTally>,
     held: Held,
     opened: [Option<Opened>; 2],
