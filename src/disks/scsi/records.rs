@@ -2,7 +2,7 @@
 use super::cdb::Cdb;
 use super::disk::Disk;
 use super::node::is_too_long;
-use super::node::{Data, How, Node};
+use super::node::{Data, DataTransfer, Node};
 use super::verdict::CommandRange;
 use crate::core::{Buffer, BufferWay, DeviceCounts, DeviceError, Kind, Op, OwnBuffer, RecordDevice};
 use std::io;
@@ -22,11 +22,11 @@ const ECHO_DESCRIPTOR: u8 = 0x0b;
 
 impl Disk {
     /// By which descriptor, and how, records in this memory are moved.
-    fn way_for(&self, bytes: &[u8]) -> (&Node, How) {
+    fn way_for(&self, bytes: &[u8]) -> (&Node, DataTransfer) {
         match &self.shared {
-            Some(shared) if shared.holds(bytes) => (&shared.node, How::Shared),
-            _ if self.node.wishes.direct => (&self.node, How::Direct),
-            _ => (&self.node, How::Copied),
+            Some(shared) if shared.holds(bytes) => (&shared.node, DataTransfer::Shared),
+            _ if self.node.wishes.direct => (&self.node, DataTransfer::Direct),
+            _ => (&self.node, DataTransfer::Copied),
         }
     }
 
@@ -108,9 +108,9 @@ impl RecordDevice for Disk {
     fn read_buffer(&self, which: OwnBuffer, way: BufferWay, bytes: &mut [u8]) -> io::Result<usize> {
         let mode = if which == OwnBuffer::Echo { ECHO_DATA } else { BUFFER_DATA };
         let how = match way {
-            BufferWay::NotMoved => How::NotMoved,
-            BufferWay::Direct => How::Direct,
-            BufferWay::Indirect => How::Copied,
+            BufferWay::NotMoved => DataTransfer::NotMoved,
+            BufferWay::Direct => DataTransfer::Direct,
+            BufferWay::Indirect => DataTransfer::Copied,
         };
         loop {
             // Any number of bytes will do: these are no blocks.
