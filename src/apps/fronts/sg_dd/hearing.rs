@@ -3,7 +3,7 @@ use crate::apps::fronts::dd::watch::Watcher;
 use crate::apps::fronts::record_plan::{Diagnostic, ExtraDiagnostic, RecordListener};
 use crate::apps::fronts::records::{OpenSides, Sort};
 use crate::apps::fronts::sg_dd::plan::SgFailure;
-use crate::apps::fronts::sg_dd::report::{Interrupted, SgTeller, continue_command};
+use crate::apps::fronts::sg_dd::report::{Continuation, SgTeller, continue_command};
 use crate::apps::fronts::sg_plan::SgPlan;
 use crate::core::{DeviceError, Kind, Side};
 use crate::sys;
@@ -22,7 +22,7 @@ pub(super) struct SgListener {
 #[derive(Default)]
 struct State {
     /// How it was called; what it found when it opened both sides.
-    at: Interrupted,
+    at: Continuation,
     ends: Option<Arc<OpenSides>>,
     failure: Option<SgFailure>,
     pipe_broke: bool,
@@ -35,8 +35,8 @@ pub(super) fn signals() -> Vec<i32> {
 }
 
 impl SgListener {
-    pub(super) fn new(teller: SgTeller, plan: SgPlan, called: Interrupted, total: u64) -> Self {
-        let state = State { at: Interrupted { total, ..called }, ..State::default() };
+    pub(super) fn new(teller: SgTeller, plan: SgPlan, called: Continuation, total: u64) -> Self {
+        let state = State { at: Continuation { total, ..called }, ..State::default() };
         SgListener { teller, plan, total, state: state.into() }
     }
 
@@ -71,7 +71,7 @@ impl SgListener {
         if state.ends.is_none() || done >= self.total {
             return Vec::new();
         }
-        match continue_command(&self.plan, &Interrupted { done, ..state.at.clone() }) {
+        match continue_command(&self.plan, &Continuation { done, ..state.at.clone() }) {
             Ok(command) => {
                 let more: &[u8] = match &self.plan.records.second {
                     Some(_) => b"OFILE2 cannot be continued: it would start again from the beginning.\n",

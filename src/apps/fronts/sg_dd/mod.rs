@@ -17,7 +17,7 @@ use crate::apps::fronts::records::{self, OpenSides, Opened, StartResult};
 use crate::apps::fronts::sg_dd::cli::{self as words, SgCommand};
 use crate::apps::fronts::sg_dd::plan::{CommandRefusal, SgFailure, blocks_to_copy, refused_wish, status};
 use crate::apps::fronts::sg_dd::report::{
-    Interrupted, SgTeller, command_refusal, count_refusal, disk_failure, refusal, usage,
+    Continuation, SgTeller, command_refusal, count_refusal, disk_failure, refusal, usage,
 };
 use crate::apps::fronts::sg_plan::{SgFront, SgPlan};
 use crate::core::{DeviceCounts, Facts, Side};
@@ -50,7 +50,7 @@ pub(super) fn sg_dd(front: SgFront, program: &[OsString], words: &[OsString], ou
             crate::apps::exit::printed(out, &format!("{} (haul) {}\n", front.name(), env!("CARGO_PKG_VERSION")))
         }
         Ok(SgCommand::Copy(plan)) => {
-            let called = Interrupted { program: program.to_vec(), words: words.to_vec(), ..Interrupted::default() };
+            let called = Continuation { program: program.to_vec(), words: words.to_vec(), ..Continuation::default() };
             match copy(*plan, name.as_bytes(), called, out) {
                 Ok(exit) => exit,
                 Err(failure) => Exit::Status(status(front, &failure)),
@@ -59,7 +59,7 @@ pub(super) fn sg_dd(front: SgFront, program: &[OsString], words: &[OsString], ou
     }
 }
 
-fn copy(mut plan: SgPlan, name: &[u8], called: Interrupted, out: Out) -> Result<Exit, SgFailure> {
+fn copy(mut plan: SgPlan, name: &[u8], called: Continuation, out: Out) -> Result<Exit, SgFailure> {
     let tally = Arc::new(RecordTally::default());
     let teller = SgTeller::new(name, &plan, tally.clone(), out);
     if plan.block_size_assumed {

@@ -6,7 +6,7 @@ mod teller;
 #[cfg(test)]
 mod tests;
 
-pub use again::{Interrupted, continue_command};
+pub use again::{Continuation, continue_command};
 pub use sentences::{command_refusal, count_refusal, disk_failure, refusal, usage};
 pub use teller::SgTeller;
 
