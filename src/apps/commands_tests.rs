@@ -4,7 +4,7 @@ use crate::apps::list::ListFormat;
 use crate::cli::defaults::Defaults;
 use crate::core::{EngineKind, HashKind, OnError, Portion};
 use crate::plan::{
-    ChooseFrom, Delta, Expectation, JournalWish, Options, PassthroughMode, ProgressStyle, Verbosity, When,
+    ChooseFrom, Delta, Expectation, JournalChoice, Options, PassthroughMode, ProgressStyle, Verbosity, When,
 };
 use clap::FromArgMatches;
 use std::os::unix::ffi::OsStringExt;
@@ -110,7 +110,7 @@ fn every_option_arrives_where_it_belongs() {
         hashes_are_defaults: false,
         mapfile: Some("map".to_owned()),
         on_error: OnError { skip: true, retries: 3 },
-        journal: JournalWish::At("j".into()),
+        journal: JournalChoice::At("j".into()),
         resume: true,
         restart: false,
         checkpoint: Some(Duration::from_millis(500)),

@@ -2,7 +2,7 @@
 use crate::core::{EndpointKind, Error, Facts, FileId, Kind, Result, Side};
 use crate::files::{FileIdentity, find};
 use crate::job::journal;
-use crate::plan::{Delta, JournalWish, Options};
+use crate::plan::{Delta, JournalChoice, Options};
 use std::path::{Path, PathBuf};
 
 /// The journal: as it was named, and the one that is used by default.
@@ -51,10 +51,10 @@ fn named<'a>(options: &Options, dests: impl Iterator<Item = &'a Facts>) -> Vec<(
     }
     files.extend(options.mapfile.iter().map(|path| of("--mapfile", path)));
     files.extend(options.report.iter().map(|path| of("--report", path)));
-    if let JournalWish::At(path) = &options.journal {
+    if let JournalChoice::At(path) = &options.journal {
         files.push(of(JOURNAL[0], path));
     }
-    if options.journal == JournalWish::Auto {
+    if options.journal == JournalChoice::Auto {
         files.extend(dests.filter_map(journal::place_of).map(|path| (JOURNAL[1], path)));
     }
     files

@@ -6,7 +6,7 @@ use super::{beside, host, saved, undo};
 use crate::core::{Decision, Facts, Result, Side};
 use crate::disks::{self, probe};
 use crate::hold::Held;
-use crate::plan::{self, JournalWish, Options, Plans};
+use crate::plan::{self, JournalChoice, Options, Plans};
 use std::sync::Arc;
 
 /// A copy that was examined. Nothing is changed yet.
@@ -57,7 +57,7 @@ impl Prepared {
     fn look_for_journals(&mut self) -> Result<()> {
         let Prepared { operator, options, source, dests, plans, journals, delta } = self;
         // Of several none is kept, but an old one claims what is about to become untrue.
-        let journal = if dests.len() > 1 { JournalWish::Never } else { options.journal.clone() };
+        let journal = if dests.len() > 1 { JournalChoice::Never } else { options.journal.clone() };
         let asked = Options { journal, ..options.clone() };
         let notes = &mut plans.all.notes;
         for (plan, dest) in plans.alone.iter().zip(&*dests) {
@@ -120,7 +120,7 @@ impl Prepared {
 /// The same, to continue the copy that waits: its journal is there, whether one was requested or not.
 fn resumed(options: &Options) -> Options {
     let journal = match &options.journal {
-        JournalWish::Never => JournalWish::Auto,
+        JournalChoice::Never => JournalChoice::Auto,
         other => other.clone(),
     };
     // A rest has no digest of the whole; one that was asked for is refused for that.

@@ -25,7 +25,7 @@ pub use candidates::{CHOOSE_MAX_BYTES, Candidates, Objection, candidates};
 pub use compare::{DigestComparison, DigestedCopy, compare, compare_digests};
 pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};
 pub use options::{
-    ChooseFrom, Delta, Expectation, JournalWish, Options, PassthroughMode, ProgressStyle, RangeList, Verbosity, When,
+    ChooseFrom, Delta, Expectation, JournalChoice, Options, PassthroughMode, ProgressStyle, RangeList, Verbosity, When,
 };
 pub use read_back::{digest_again, follow, read_back, read_back_of, rewrite};
 pub use several::{Plans, several};

@@ -1,6 +1,6 @@
 //! A copy to several dests: each is planned and checked as if it were the only one, then one plan is made of all.
 use super::asked::{PlanInput, named};
-use super::{JournalWish, Options, When, decide, make, words};
+use super::{JournalChoice, Options, When, decide, make, words};
 use crate::core::{
     Bursts, Decision, EndpointKind, EngineKind, Error, Existing, Facts, Ground, Host, Kind, Order, Plan, PlanDest,
     PlanNotes, Reason, Result, Side, WriteOrder, Zeros,
@@ -86,7 +86,7 @@ fn goes_together(options: &Options) -> Result<()> {
     if options.resume {
         return refused("--resume", "a journal describes a copy to one destination");
     }
-    if matches!(options.journal, JournalWish::At(_)) {
+    if matches!(options.journal, JournalChoice::At(_)) {
         return refused("--journal", "it describes a copy to one destination");
     }
     if options.mapfile.is_some() {

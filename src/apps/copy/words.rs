@@ -13,7 +13,7 @@ use crate::cli::on_error;
 use crate::cli::shown::VerbosityArguments;
 use crate::cli::words::{self, HashChoice, LimitChoice, address};
 use crate::core::{Error, OnError};
-use crate::plan::{Delta, Expectation, JournalWish, Options, ProgressStyle, RangeList, When};
+use crate::plan::{Delta, Expectation, JournalChoice, Options, ProgressStyle, RangeList, When};
 use clap::error::ErrorKind;
 use clap::{Parser, ValueHint};
 use std::ffi::OsString;
@@ -317,7 +317,7 @@ impl Words for CopyArguments {
         let record_files = self.journal.into_options()?;
         let range_list = range_list(self.ranges, self.ranges_unit)?;
         let journal_path =
-            if let JournalWish::At(path) = &record_files.journal { Some(path.as_os_str()) } else { None };
+            if let JournalChoice::At(path) = &record_files.journal { Some(path.as_os_str()) } else { None };
         let files = [journal_path, self.mapfile.as_deref(), self.certainty.manifest.as_deref()];
         if self.report.as_ref().is_some_and(|report| files.contains(&Some(report.as_os_str()))) {
             let what = "--report names the same file as --journal, --mapfile or --manifest; give it another name";

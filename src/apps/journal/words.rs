@@ -4,7 +4,7 @@ use crate::apps::exit::Exit;
 use crate::cli::help::{ENVIRONMENT, FILES, SIZES};
 use crate::cli::words;
 use crate::cli::words::address;
-use crate::plan::{JournalWish, Options};
+use crate::plan::{JournalChoice, Options};
 use clap::{Args, Parser, Subcommand, ValueHint};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -119,7 +119,7 @@ impl ImportArguments {
             skip_bytes: self.skip,
             seek_bytes: self.seek,
             count_bytes: self.count,
-            journal: self.journal.map_or(JournalWish::Auto, JournalWish::At),
+            journal: self.journal.map_or(JournalChoice::Auto, JournalChoice::At),
             resume: true,
             ..Options::default()
         };

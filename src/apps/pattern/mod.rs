@@ -13,7 +13,7 @@ use crate::core::{Error, Extent, Kind, PatternAct, PatternUse, Plan, Result, Sid
 use crate::disks::{self, computed, probe};
 use crate::job::operator::Operator;
 use crate::job::{host, journal, undo};
-use crate::plan::{JournalWish, Options, needs_confirmation};
+use crate::plan::{JournalChoice, Options, needs_confirmation};
 use crate::report::Out;
 pub(in crate::apps) use cli::PatternArguments;
 use cli::PatternTask;
@@ -45,7 +45,7 @@ fn write(options: &Options, run: u64, words: &[String], out: Out) -> Result<Exit
         return show_plan(options, &decision, [&source, &dest], out);
     }
     // None is kept of a pattern, but an old one claims what is about to become untrue.
-    let none = Options { journal: JournalWish::Never, restart: true, ..options.clone() };
+    let none = Options { journal: JournalChoice::Never, restart: true, ..options.clone() };
     let mut found = journal::look(&none, &decision.plan, &source, &dest)?;
     decision.notes.warnings.append(&mut found.warnings);
     console.warn_of(&decision.notes);

@@ -4,7 +4,7 @@ use crate::core::PlanNotes;
 use crate::core::{EndpointKind, EngineKind, Error, Kind, Result};
 use crate::plan::asked::{PlanInput, in_memory};
 use crate::plan::check::{Overlap, Range};
-use crate::plan::{Delta, JournalWish};
+use crate::plan::{Delta, JournalChoice};
 
 /// Chooses whether a journal is kept: always where that makes sense, unless it was forbidden.
 ///
@@ -25,7 +25,7 @@ pub(crate) fn journal(
     }
     let wanted = match (&options.journal, options.resume) {
         (_, true) => Some("--resume"),
-        (JournalWish::At(_), _) => Some("--journal"),
+        (JournalChoice::At(_), _) => Some("--journal"),
         _ if matches!(options.delta, Some(Delta::Manifest(_))) => Some("--delta=MANIFEST"),
         _ => None,
     };
@@ -50,7 +50,7 @@ pub(crate) fn journal(
             notes.chose("journal", "kept", option);
             Ok(true)
         }
-        (None, None) if options.journal == JournalWish::Never => {
+        (None, None) if options.journal == JournalChoice::Never => {
             notes.chose("journal", "none", "--no-journal");
             Ok(false)
         }
