@@ -126,22 +126,28 @@ impl ManifestDelta {
         ends: &Endpoints,
         collector: &DigestCollector,
         begun: &mut ActiveJournal,
-    ) -> Result<Judged> {
+    ) -> Result<DeltaResult> {
         let judged = self.read(session, plan, ends, collector);
         match &judged {
-            Ok(Judged::There(there)) => begun.believe(&there.extents, &ends[Side::Dest.index()])?,
+            Ok(DeltaResult::There(there)) => begun.believe(&there.extents, &ends[Side::Dest.index()])?,
             // Nothing was written.
             _ => begun.forget(),
         }
         judged
     }
 
-    fn read(&self, session: &Session, plan: &Plan, ends: &Endpoints, collector: &DigestCollector) -> Result<Judged> {
+    fn read(
+        &self,
+        session: &Session,
+        plan: &Plan,
+        ends: &Endpoints,
+        collector: &DigestCollector,
+    ) -> Result<DeltaResult> {
         let began = Instant::now();
         let head = &self.manifest.head;
         let list = checklist(&self.manifest);
         if let Some(signal) = self.look(session, plan, ends, &list)? {
-            return Ok(Judged::Interrupted(signal));
+            return Ok(DeltaResult::Interrupted(signal));
         }
         let len = plan.len.unwrap_or(0);
         let reader =
@@ -150,7 +156,7 @@ impl ManifestDelta {
         // A bad place is for the copy itself.
         let outcome = digest_again(session, plan, OnError::default(), source, vec![Extent::new(0, len)], &reader);
         if let Some(signal) = signal_that_ended(outcome.ended)? {
-            return Ok(Judged::Interrupted(signal));
+            return Ok(DeltaResult::Interrupted(signal));
         }
         let mut extents: ExtentSet = [Extent::new(0, len)].into_iter().collect();
         extents.remove_all(&self.in_blocks(&reader.checker.into_differing(), len));
@@ -167,7 +173,7 @@ impl ManifestDelta {
             self.path
         );
         let waited = [outcome.sides[Side::Source.index()].waited, outcome.digest_waited, outcome.limit_waited];
-        Ok(Judged::There(There { extents, took: began.elapsed(), waited, note }))
+        Ok(DeltaResult::There(There { extents, took: began.elapsed(), waited, note }))
     }
 
     /// Whole blocks in which something differs, or could not be read when the manifest was made.
@@ -207,7 +213,7 @@ impl ManifestDelta {
 }
 
 /// The result of judging.
-pub(crate) enum Judged {
+pub(crate) enum DeltaResult {
     /// This is there.
     There(There),
     /// A signal came before anything was written.

@@ -1,7 +1,7 @@
 //! A copy with its sides open, and how it runs.
 use super::digest_collector::DigestCollector;
 use super::journal::{ActiveJournal, FinishedJournal};
-use super::manifest_delta::{Judged, ManifestDelta};
+use super::manifest_delta::{DeltaResult, ManifestDelta};
 use super::mapfile::Map;
 use super::operator::Operator;
 use super::prepared::{Confirmed, Prepared};
@@ -130,8 +130,8 @@ impl Opened {
             None => None,
             Some((delta, journal)) => {
                 match delta.judge(&self.session, &self.plans.all.plan, &self.ends, &self.collector, journal)? {
-                    Judged::There(there) => Some(there),
-                    Judged::Interrupted(signal) => return Ok(Ran::Interrupted(signal)),
+                    DeltaResult::There(there) => Some(there),
+                    DeltaResult::Interrupted(signal) => return Ok(Ran::Interrupted(signal)),
                 }
             }
         };
