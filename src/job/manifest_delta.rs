@@ -32,7 +32,7 @@ pub(crate) struct ManifestDelta {
 }
 
 /// What the dest has already.
-pub(crate) struct There {
+pub(crate) struct BlocksInPlace {
     /// Of the copy: whole blocks, by the manifest as they are on the source.
     pub(crate) extents: ExtentSet,
     /// Time that the look at the dest and the read of the source took.
@@ -173,7 +173,7 @@ impl ManifestDelta {
             self.path
         );
         let waited = [outcome.sides[Side::Source.index()].waited, outcome.digest_waited, outcome.limit_waited];
-        Ok(DeltaResult::There(There { extents, took: began.elapsed(), waited, note }))
+        Ok(DeltaResult::There(BlocksInPlace { extents, took: began.elapsed(), waited, note }))
     }
 
     /// Whole blocks in which something differs, or could not be read when the manifest was made.
@@ -215,7 +215,7 @@ impl ManifestDelta {
 /// The result of judging.
 pub(crate) enum DeltaResult {
     /// This is there.
-    There(There),
+    There(BlocksInPlace),
     /// A signal came before anything was written.
     Interrupted(i32),
 }
@@ -242,7 +242,7 @@ impl Observer for Reader<'_> {
     }
 }
 
-impl There {
+impl BlocksInPlace {
     /// Puts into the report what was not written, and the time that it took to find that out.
     pub(crate) fn tell(self, outcome: &mut Outcome) {
         outcome.elapsed += self.took;
