@@ -7,7 +7,7 @@ use crate::core::{
 use crate::disks;
 use crate::disks::probe;
 use crate::files::{FileError, Place};
-use crate::job::undo::{self, AT_ONCE_BYTES, Keeping};
+use crate::job::undo::{self, AT_ONCE_BYTES, UndoTask};
 use crate::ledger::undo::{Content, Undo};
 use crate::measure::{BadRange, Ground, Subject, Way, Written};
 use std::path::{Path, PathBuf};
@@ -109,7 +109,7 @@ pub(crate) fn prepare(
     let ground = match (over, store) {
         (Over::Kept(places), Some(store)) => {
             let facts = end.facts().clone();
-            let kept = undo::keep(store, &Keeping { facts: &facts, end: &end, places, time }, stop)?;
+            let kept = undo::keep(store, &UndoTask { facts: &facts, end: &end, places, time }, stop)?;
             let Some(kept) = kept else { return Ok(Err(stop.signal().unwrap_or(0))) };
             session = *kept.undo.head().session.as_bytes();
             subject.extents = kept.extents;

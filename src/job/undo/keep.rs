@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 pub(crate) const AT_ONCE_BYTES: u32 = 4 << 20;
 
 /// What is kept, and how much of it.
-pub(crate) struct Keeping<'a> {
+pub(crate) struct UndoTask<'a> {
     pub(crate) facts: &'a Facts,
     pub(crate) end: &'a Arc<dyn Endpoint>,
     /// Where, at most.
@@ -34,8 +34,8 @@ pub(crate) struct Kept {
 ///
 /// # Errors
 /// Nothing could be read, or nothing can be kept there.
-pub(crate) fn keep(path: &Path, asked: &Keeping<'_>, stop: &Stop) -> Result<Option<Kept>> {
-    let Keeping { facts, end, places, time } = *asked;
+pub(crate) fn keep(path: &Path, asked: &UndoTask<'_>, stop: &Stop) -> Result<Option<Kept>> {
+    let UndoTask { facts, end, places, time } = *asked;
     let failed = |fault: crate::ledger::Fault| fault.into_error(&path.display().to_string());
     let head = Head {
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -12,7 +12,7 @@ use crate::job::operator::Operator;
 use crate::ledger::undo::Undo;
 use crate::ledger::{Fault, Misfit, SideIdentity};
 use crate::plan;
-pub(crate) use keep::{AT_ONCE_BYTES, Keeping, Mover, keep};
+pub(crate) use keep::{AT_ONCE_BYTES, Mover, UndoTask, keep};
 pub(crate) use put_back::{NotPutBack, PutBack, put_back};
 use std::path::{Path, PathBuf};
 pub(crate) use waiting::{are_there, explain, find_all, read_warnings, write_warnings};
