@@ -21,7 +21,7 @@ pub(crate) struct UndoTask<'a> {
 }
 
 /// What was kept.
-pub(crate) struct Kept {
+pub(crate) struct KeptOriginals {
     pub(crate) undo: Undo,
     /// What may be written over now, from the start of each place.
     pub(crate) extents: Vec<Extent>,
@@ -34,7 +34,7 @@ pub(crate) struct Kept {
 ///
 /// # Errors
 /// Nothing could be read, or nothing can be kept there.
-pub(crate) fn keep(path: &Path, asked: &UndoTask<'_>, stop: &Stop) -> Result<Option<Kept>> {
+pub(crate) fn keep(path: &Path, asked: &UndoTask<'_>, stop: &Stop) -> Result<Option<KeptOriginals>> {
     let UndoTask { facts, end, places, time } = *asked;
     let failed = |fault: crate::ledger::Fault| fault.into_error(&path.display().to_string());
     let head = Head {
@@ -92,7 +92,7 @@ pub(crate) fn keep(path: &Path, asked: &UndoTask<'_>, stop: &Stop) -> Result<Opt
         return Err(Error::new(Kind::Io, what).advise(advice));
     }
     let undo = making.finish().map_err(failed)?;
-    Ok(Some(Kept { undo, extents, bad }))
+    Ok(Some(KeptOriginals { undo, extents, bad }))
 }
 
 /// Reads and writes pieces, one at a time.
