@@ -1,7 +1,7 @@
 //! Putting originals back: what carries the session's content, and nothing else.
 use super::keep::{AT_ONCE_BYTES, Mover};
 use crate::core::{Endpoint, Error, Extent, ExtentSet, Kind, Op, Result, Side};
-use crate::ledger::undo::{Content, Kept, PIECE_BYTES, Undo};
+use crate::ledger::undo::{Content, Original, PIECE_BYTES, Undo};
 use crate::measure::Left;
 use std::io;
 use std::sync::Arc;
@@ -124,7 +124,7 @@ impl<'a> Work<'a> {
         })
     }
 
-    fn one(&mut self, undo: &Undo, kept: &Kept) {
+    fn one(&mut self, undo: &Undo, kept: &Original) {
         let extent = kept.extent;
         self.done.kept_bytes += extent.len;
         if self.is_over {
@@ -176,7 +176,7 @@ impl<'a> Work<'a> {
     }
 
     /// Originals from the journal.
-    fn load(&mut self, undo: &Undo, kept: &Kept) -> Result<()> {
+    fn load(&mut self, undo: &Undo, kept: &Original) -> Result<()> {
         let path = undo.path().display().to_string();
         let original = self.original.get_mut(..kept.extent.len as usize).ok_or_else(|| senseless(&path))?;
         undo.original(kept, original).map_err(|fault| fault.into_error(&path))
