@@ -81,8 +81,8 @@ pub use machine::Machine;
 pub use mailbox::Mailbox;
 pub use on_error::{OnError, Unread, is_of_medium};
 pub use outcome::{
-    Digest, Durability, Ended, Kept, Latency, MemoryCheck, Outcome, Pace, SideReport, Totals, Trial, TrialVerdict,
-    Usage,
+    Digest, Durability, Ended, JournalTotals, Latency, MemoryCheck, Outcome, Pace, SideReport, Totals, Trial,
+    TrialVerdict, Usage,
 };
 pub use passthrough::{CommandOptions, CommandSet, Passthrough, Through, Transfers};
 pub use pattern_use::{PatternAct, PatternUse};

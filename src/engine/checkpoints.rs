@@ -1,5 +1,7 @@
 //! Checkpoints: periodically the dest is made durable beside the running copy, and what had arrived is written down.
-use crate::core::{CheckpointPlan, CheckpointSink, Endpoint, Error, Extent, ExtentSet, Kept, Kind, Op, Plan, Side};
+use crate::core::{
+    CheckpointPlan, CheckpointSink, Endpoint, Error, Extent, ExtentSet, JournalTotals, Kind, Op, Plan, Side,
+};
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -63,7 +65,7 @@ pub(super) struct Checkpoints {
     /// The byte after the last that was acknowledged, in this run or before.
     pub(super) end: u64,
     pub(super) flush_failed: bool,
-    pub(super) kept: Kept,
+    pub(super) kept: JournalTotals,
 }
 
 impl Checkpoints {
@@ -80,7 +82,7 @@ impl Checkpoints {
             end: keeping.already.end(),
             durable: keeping.already,
             flush_failed: false,
-            kept: Kept { already_bytes, ..Kept::default() },
+            kept: JournalTotals { already_bytes, ..JournalTotals::default() },
         }
     }
 
@@ -193,8 +195,8 @@ impl Checkpoints {
     }
 
     /// What to report at the end.
-    pub(super) fn into_kept(self) -> Kept {
-        Kept { durable_bytes: self.durable.total_bytes(), ..self.kept }
+    pub(super) fn into_kept(self) -> JournalTotals {
+        JournalTotals { durable_bytes: self.durable.total_bytes(), ..self.kept }
     }
 }
 

@@ -129,7 +129,7 @@ fn nothing_is_told_before_it_is_durable() {
 fn a_copy_that_is_over_before_the_first_checkpoint_flushes_once_and_tells_nothing() {
     let ran = run(&plan_for(EngineKind::Threads), &ExtentSet::new(), 0, 0, Duration::from_secs(3600));
     assert_eq!((ran.disk.flushes.load(Relaxed), ran.tellings), (1, 0));
-    assert_eq!(ran.outcome.kept, Some(haul::core::Kept::default()));
+    assert_eq!(ran.outcome.kept, Some(haul::core::JournalTotals::default()));
 }
 
 #[test]

@@ -5,8 +5,8 @@ use super::queue_depth;
 use super::runs::{differences, unread, verified};
 use super::{FailureReport, SCHEMA, object};
 use crate::core::{
-    Decision, Durability, Ended, Kept, Latency, Limits, MemoryCheck, Outcome, PatternAct, PlanSide, Route, Side, Trial,
-    Unread,
+    Decision, Durability, Ended, JournalTotals, Latency, Limits, MemoryCheck, Outcome, PatternAct, PlanSide, Route,
+    Side, Trial, Unread,
 };
 use crate::report::{text, units};
 use serde::Serialize;
@@ -86,7 +86,7 @@ fn memory_check(check: MemoryCheck) -> impl Serialize {
     object! { unchanged_bytes: check.unchanged_bytes, changed_at_bytes: check.changed_at }
 }
 
-fn journal(kept: &Kept) -> impl Serialize {
+fn journal(kept: &JournalTotals) -> impl Serialize {
     object! {
         already_bytes: kept.already_bytes,
         durable_bytes: kept.durable_bytes,
