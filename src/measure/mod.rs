@@ -50,7 +50,7 @@ pub use point::{DD_BLOCK_BYTES, Point, Way};
 pub use profile::{Profiled, WayCost, profile};
 pub use random::{RandomFound, RandomReads, SlowRead, random};
 pub use read_buffer::{BufferCost, BufferOptions, BufferWayCosts, ReadBuffer, SeedFigures, read_buffer};
-pub use run::{Landed, Run, run};
+pub use run::{Run, RunResult, run};
 pub use sample::{Budget, Look, look, sample};
 pub use stage::{Moment, Stage};
 pub use subject::Subject;

@@ -62,7 +62,7 @@ pub fn run(
     arena: &Arc<Arena>,
     stop: &Stop,
     noted: &mut dyn FnMut(BadRange),
-) -> Result<Landed, MeasureFailure> {
+) -> Result<RunResult, MeasureFailure> {
     if let Some(signal) = stop.signal() {
         return Err(MeasureFailure::Stopped(signal));
     }
@@ -85,11 +85,11 @@ pub fn run(
         return Err(MeasureFailure::Stopped(signal));
     }
     let came = std::mem::take(&mut flight.came);
-    Ok(Landed { trial: flight.landed(cpu), unflushed, came })
+    Ok(RunResult { trial: flight.landed(cpu), unflushed, came })
 }
 
 /// The result of a run.
-pub struct Landed {
+pub struct RunResult {
     /// Its figures.
     pub trial: Trial,
     /// What it wrote could not be made durable.
@@ -303,7 +303,7 @@ mod tests {
             let asked =
                 Run { address, end: &end, engine, op: Op::Read, point, extent, patience, content, clock: &clock };
             let mut bad = Vec::new();
-            let Landed { trial, .. } = run(&asked, &arena, &Stop::default(), &mut |place| bad.push(place)).unwrap();
+            let RunResult { trial, .. } = run(&asked, &arena, &Stop::default(), &mut |place| bad.push(place)).unwrap();
             assert!(bad.is_empty(), "{engine:?}: {bad:?}");
             assert_eq!(trial.moved_bytes, 1 << 20, "{engine:?}");
             assert_eq!(trial.bytes, trial.requests * (16 << 10), "{engine:?}");

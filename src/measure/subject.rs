@@ -1,7 +1,7 @@
 //! What is measured.
 use super::failure::answers_no_more;
 use super::run::fill;
-use super::{BadRange, Clock, Landed, MeasureFailure, Point, Run, Thermometer, Trial, Way, run};
+use super::{BadRange, Clock, MeasureFailure, Point, Run, RunResult, Thermometer, Trial, Way, run};
 use crate::core::{Arena, Buffer, Endpoint, EngineKind, Error, Extent, Kind, Op, Stop};
 use crate::engine::EndpointQueue;
 use crate::sys::page_cache;
@@ -157,7 +157,7 @@ impl Subject {
             last = Some((one.offset, one.why.clone()));
             note(bad, failed, one);
         };
-        let Landed { mut trial, unflushed, came } = run(&asked, &self.arena, stop, &mut noted)?;
+        let RunResult { mut trial, unflushed, came } = run(&asked, &self.arena, stop, &mut noted)?;
         trial.cached_bytes = cached_bytes;
         if unflushed {
             // Each open descriptor reports a loss once, also one of another writer.
