@@ -63,5 +63,5 @@ pub use timing::{Timed, numbered_place, timing};
 pub use trend::{Trend, fell_hot, trend};
 pub use trial::{BadRange, Trial};
 pub use tune::{Tuned, Watch, tune};
-pub use written::{Ground, Left, Written};
+pub use written::{Ground, NotRestored, Written};
 pub use zones::{Curve, Zone, whole_time};

@@ -2,7 +2,7 @@
 use super::keep::{AT_ONCE_BYTES, Mover};
 use crate::core::{Endpoint, Error, Extent, ExtentSet, Kind, Op, Result, Side};
 use crate::ledger::undo::{Content, Original, PIECE_BYTES, Undo};
-use crate::measure::Left;
+use crate::measure::NotRestored;
 use std::io;
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(crate) struct NotPutBack {
     /// What failed first, with the places in its advice.
     pub(crate) error: Error,
     /// What is not back, and where its originals are.
-    pub(crate) left: Left,
+    pub(crate) left: NotRestored,
 }
 
 /// Puts back what was kept, makes it durable, and then removes the journal. A sector that carries the session's content
@@ -47,7 +47,7 @@ pub(crate) fn put_back(undo: Undo, end: &Arc<dyn Endpoint>) -> std::result::Resu
     let mut work = match Work::new(&undo, end) {
         Ok(work) => work,
         Err(error) => {
-            let left = Left { journal, places: merged(kept()) };
+            let left = NotRestored { journal, places: merged(kept()) };
             return Err(Box::new(NotPutBack { error, left }));
         }
     };
@@ -77,7 +77,7 @@ pub(crate) fn put_back(undo: Undo, end: &Arc<dyn Endpoint>) -> std::result::Resu
         left.insert_all(&foreign);
         left.insert_all(&unreadable);
     }
-    Err(Box::new(NotPutBack { error, left: Left { journal, places: left.iter().collect() } }))
+    Err(Box::new(NotPutBack { error, left: NotRestored { journal, places: left.iter().collect() } }))
 }
 
 struct Work<'a> {
