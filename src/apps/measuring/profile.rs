@@ -5,7 +5,7 @@ use crate::apps::exit::{Exit, printed};
 use crate::apps::measuring::measured::{MeasureTask, MeasuredDisk, in_the_cache};
 use crate::apps::measuring::plan::{KEPT_BYTES_MAX, Measuring, ProfileOptions, Reach, TableStyle, TimingFrom};
 use crate::apps::measuring::random::random;
-use crate::apps::measuring::report::{Look, Meter, profile_charts, profile_csv, profile_text, timing_text};
+use crate::apps::measuring::report::{ChartStyle, Meter, profile_charts, profile_csv, profile_text, timing_text};
 use crate::apps::measuring::sustained::sustained;
 use crate::apps::measuring::system_impact;
 use crate::cli::words::POSITIONS;
@@ -67,7 +67,7 @@ pub(crate) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
     let told = profile_text(&run, &found, "");
     let text = match options.style {
         TableStyle::Text => {
-            let charts = profile_charts(run.facts, &found, Look::of_output(out.columns(), is_utf8()));
+            let charts = profile_charts(run.facts, &found, ChartStyle::of_output(out.columns(), is_utf8()));
             profile_text(&run, &found, &charts)
         }
         TableStyle::Csv => profile_csv(&found),

@@ -3,7 +3,7 @@ use super::{json as found_json, page};
 use crate::apps::exit::Exit;
 use crate::apps::measuring::measured::{MeasureTask, MeasuredDisk};
 use crate::apps::measuring::plan::{KEPT_BYTES_MAX, ProfileOptions, Reach, TableStyle, WriteWish};
-use crate::apps::measuring::report::{Look, Meter, sustained_chart, sustained_csv, sustained_text};
+use crate::apps::measuring::report::{ChartStyle, Meter, sustained_chart, sustained_csv, sustained_text};
 use crate::core::Result;
 use crate::disks::probe;
 use crate::measure::{self, Ground, Sustained, Thermometer};
@@ -45,7 +45,7 @@ pub(crate) fn sustained(
     let told = sustained_text(&run, &found, bytes, "");
     let text = match options.style {
         TableStyle::Text => {
-            let chart = sustained_chart(&found, Look::of_output(out.columns(), is_utf8()));
+            let chart = sustained_chart(&found, ChartStyle::of_output(out.columns(), is_utf8()));
             sustained_text(&run, &found, bytes, &chart)
         }
         TableStyle::Csv => sustained_csv(&found),

@@ -3,7 +3,7 @@ use super::{json as found_json, page, plan};
 use crate::apps::exit::Exit;
 use crate::apps::measuring::measured::{MeasureTask, MeasuredDisk, in_the_cache};
 use crate::apps::measuring::plan::{KEPT_BYTES_MAX, Reach, TableStyle, TuneOptions};
-use crate::apps::measuring::report::{Look, TuneTeller, tune_charts, tune_csv, tune_table, tune_text};
+use crate::apps::measuring::report::{ChartStyle, TuneTeller, tune_charts, tune_csv, tune_table, tune_text};
 use crate::apps::measuring::scratch;
 use crate::core::{EndpointKind, Error, Facts, Kind, Result};
 use crate::disks::probe;
@@ -70,7 +70,7 @@ pub(crate) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<
     let told = tune_text(&run, &tuned);
     let text = match options.style {
         TableStyle::Text => {
-            tune_table(&tuned) + &tune_charts(&tuned, Look::of_output(out.columns(), is_utf8())) + &told
+            tune_table(&tuned) + &tune_charts(&tuned, ChartStyle::of_output(out.columns(), is_utf8())) + &told
         }
         TableStyle::Csv => tune_csv(&tuned),
         TableStyle::Json => json::text(&found_json::tune(&run, &tuned)),

@@ -11,7 +11,7 @@ mod sustained;
 mod system_impact;
 mod tune;
 
-pub use chart::Look;
+pub use chart::ChartStyle;
 pub(crate) use cost::line_words;
 pub use meter::Meter;
 pub use profile::{profile_charts, profile_csv, profile_text, timing_text};

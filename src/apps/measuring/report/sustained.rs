@@ -1,5 +1,5 @@
 //! The words and the table of `haul profile --sustained`.
-use super::chart::{self, Look};
+use super::chart::{self, ChartStyle};
 use super::{Run, heading, whole};
 use crate::core::Facts;
 use crate::measure::{Moment, Stage, Sustained, Trend, Warmth};
@@ -117,7 +117,7 @@ fn cause(trend: Trend, hot: Option<bool>, facts: &Facts) -> &'static str {
 }
 
 /// The rate over time, for the terminal.
-pub fn sustained_chart(found: &Sustained, look: Look) -> String {
+pub fn sustained_chart(found: &Sustained, look: ChartStyle) -> String {
     let points: Vec<(f64, f64)> = found.steps.iter().map(|step| step.seconds).zip(found.rates()).collect();
     let time = |at: f64| {
         if at > 0.0 { units::duration(Duration::from_secs_f64(at)) } else { "0".to_owned() }

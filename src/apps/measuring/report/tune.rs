@@ -1,5 +1,5 @@
 //! The table and the answer of `haul tune`.
-use super::chart::{self, Bars, Look};
+use super::chart::{self, Bars, ChartStyle};
 use super::{Meter, Run, latency, point, whole};
 use crate::apps::measuring::plan::TableStyle;
 use crate::core::{Facts, Op};
@@ -114,7 +114,7 @@ pub fn tune_text(run: &Run<'_>, tuned: &Tuned) -> String {
 }
 
 /// The rate by block size, a row for each depth, for each way that was not measured in the page cache's memory.
-pub fn tune_charts(tuned: &Tuned, look: Look) -> String {
+pub fn tune_charts(tuned: &Tuned, look: ChartStyle) -> String {
     let one = |way: Way| {
         let entries = tuned.sweep.entries().iter().filter(|entry| entry.point.way == way && !entry.was_cached());
         let measured: Vec<&Entry> = entries.filter(|entry| entry.rate().is_some()).collect();
