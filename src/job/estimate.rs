@@ -4,7 +4,7 @@ use crate::core::{
     PlanSide, Route, Side, Stop, WriteRate,
 };
 use crate::disks;
-use crate::measure::{Budget, Course, Curve, Forecast, Look, Point, Subject, Way, Zone, look, sample};
+use crate::measure::{Budget, Course, Curve, FirstSample, Forecast, Point, Subject, Way, Zone, look, sample};
 use crate::plan::{Options, ProgressStyle};
 use std::time::{Duration, Instant};
 
@@ -302,7 +302,7 @@ struct Probe {
     subject: Subject,
     range: Extent,
     point: Point,
-    look: Option<Look>,
+    look: Option<FirstSample>,
 }
 
 impl Probe {
@@ -332,7 +332,7 @@ impl Probe {
         Some(Probe { subject: subject.ok()?, range, point, look: None })
     }
 
-    fn look(&mut self, budget: Budget) -> Option<Look> {
+    fn look(&mut self, budget: Budget) -> Option<FirstSample> {
         // A signal ends the process here: nothing has been written.
         self.look = look(&mut self.subject, self.range, self.point, budget, &Stop::default()).ok().flatten();
         self.look

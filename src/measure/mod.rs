@@ -51,7 +51,7 @@ pub use profile::{Profiled, WayCost, profile};
 pub use random::{RandomFound, RandomReads, SlowRead, random};
 pub use read_buffer::{BufferCost, BufferOptions, BufferWayCosts, ReadBuffer, SeedFigures, read_buffer};
 pub use run::{Run, RunResult, run};
-pub use sample::{Budget, Look, look, sample};
+pub use sample::{Budget, FirstSample, look, sample};
 pub use stage::{Moment, Stage};
 pub use subject::Subject;
 pub use surroundings::RunningSystem;

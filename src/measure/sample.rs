@@ -23,7 +23,7 @@ pub struct Budget {
 
 /// What the first place of a disk gave.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Look {
+pub struct FirstSample {
     /// Block size and depth.
     pub point: Point,
     /// The place, in the middle.
@@ -47,7 +47,7 @@ pub fn look(
     point: Point,
     budget: Budget,
     stop: &Stop,
-) -> Result<Option<Look>, MeasureFailure> {
+) -> Result<Option<FirstSample>, MeasureFailure> {
     let began = subject.clock.now();
     let needed = place_bytes(point).saturating_mul(budget.places_min.into());
     if needed as f64 > range.len as f64 * budget.share.min(1.0) {
@@ -56,7 +56,7 @@ pub fn look(
     let begin = spread(range.len, 1, place_bytes(point), align_bytes(subject))[0];
     let zone = place(subject, range, point, begin, stop)?;
     let took = subject.clock.now() - began;
-    Ok(zone.map(|zone| Look { point, zone, whole_s: range.len as f64 / zone.bytes_per_s, took }))
+    Ok(zone.map(|zone| FirstSample { point, zone, whole_s: range.len as f64 / zone.bytes_per_s, took }))
 }
 
 /// Rates at places of `range`, both ends and the middle among them; offsets count from its first byte. None where the
@@ -67,7 +67,7 @@ pub fn look(
 pub fn sample(
     subject: &mut Subject,
     range: Extent,
-    look: &Look,
+    look: &FirstSample,
     whole_s: f64,
     budget: Budget,
     stop: &Stop,
