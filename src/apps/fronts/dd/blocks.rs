@@ -181,14 +181,14 @@ fn cut(dest: &Opened, size_before: Option<u64>, end: u64) {
 }
 
 /// Both sides as they are before anything is opened for writing.
-pub(crate) struct Looked {
+pub(crate) struct OpenedFacts {
     pub(crate) source: DdFacts,
     pub(crate) dest: DdFacts,
     pub(crate) paths: [String; 2],
 }
 
 /// Looks at both sides without making or emptying anything.
-pub(crate) fn look(plan: &RecordPlan) -> Result<Looked, (Side, Diagnostic)> {
+pub(crate) fn look(plan: &RecordPlan) -> Result<OpenedFacts, (Side, Diagnostic)> {
     let mut paths = [String::from("-"), String::from("-")];
     let mut all = Vec::new();
     for (side, asked) in [(Side::Source, &plan.source), (Side::Dest, &plan.dest)] {
@@ -206,5 +206,5 @@ pub(crate) fn look(plan: &RecordPlan) -> Result<Looked, (Side, Diagnostic)> {
         }
         all.push(found);
     }
-    Ok(Looked { source: all[0], dest: all[1], paths })
+    Ok(OpenedFacts { source: all[0], dest: all[1], paths })
 }

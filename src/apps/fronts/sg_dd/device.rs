@@ -1,5 +1,5 @@
 //! Sides that are reached by their own SCSI commands: asked what they are, and opened.
-use crate::apps::fronts::dd::blocks::{Held, Looked};
+use crate::apps::fronts::dd::blocks::{Held, OpenedFacts};
 use crate::apps::fronts::records::Opened;
 use crate::apps::fronts::sg_dd::plan::{
     CommandRefusal, are_one_disk, by_commands, check_blocks, check_commands, check_one_way, command_facts,
@@ -32,7 +32,7 @@ pub(super) struct Disks {
 
 impl Disks {
     /// Asks the disks what they are; `looked` knows it then.
-    pub(super) fn find(plan: &SgPlan, looked: &mut Looked) -> Result<Disks, Trouble> {
+    pub(super) fn find(plan: &SgPlan, looked: &mut OpenedFacts) -> Result<Disks, Trouble> {
         let by_commands = by_commands(plan, [looked.source.kind, looked.dest.kind]);
         let mut facts = [None, None];
         for side in Side::BOTH.into_iter().filter(|side| by_commands[side.index()]) {

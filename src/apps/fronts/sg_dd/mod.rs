@@ -6,7 +6,7 @@ pub mod plan;
 pub mod report;
 
 use crate::apps::exit::Exit;
-use crate::apps::fronts::dd::blocks::{self, Held, Looked};
+use crate::apps::fronts::dd::blocks::{self, Held, OpenedFacts};
 use crate::apps::fronts::dd::plan::{DdKind, Way, classify};
 use crate::apps::fronts::dd::report::explained;
 use crate::apps::fronts::dd::watch::Watch;
@@ -115,7 +115,7 @@ fn told(trouble: &Trouble, plan: &SgPlan, teller: &SgTeller, name: &[u8]) -> SgF
 
 /// Refuses to write to a block device that is in use, unless that is asked for. A disk that is reached by commands is
 /// claimed when it is opened.
-fn refuse_in_use(plan: &SgPlan, looked: &Looked, teller: &SgTeller, name: &[u8]) -> Result<(), SgFailure> {
+fn refuse_in_use(plan: &SgPlan, looked: &OpenedFacts, teller: &SgTeller, name: &[u8]) -> Result<(), SgFailure> {
     if plan.overwrites_in_use || plan.records.compare {
         return Ok(());
     }
@@ -149,7 +149,7 @@ fn device_facts(path: &OsStr) -> Option<Facts> {
 /// Settles what hangs on what the sides are; the blocks to copy.
 fn settle(
     plan: &mut SgPlan,
-    looked: &Looked,
+    looked: &OpenedFacts,
     disks: &Disks,
     teller: &SgTeller,
     name: &[u8],
@@ -271,7 +271,7 @@ fn pace(plan: &SgPlan) -> (Option<u32>, Option<u32>) {
 }
 
 /// `verbose=`: what the sides are, and which way the copy goes.
-fn tell_ways(plan: &SgPlan, looked: &Looked, disks: &Disks, teller: &SgTeller) {
+fn tell_ways(plan: &SgPlan, looked: &OpenedFacts, disks: &Disks, teller: &SgTeller) {
     for (what, facts) in [("Input", &looked.source), ("Output", &looked.dest)] {
         teller.tell(&format!(" >> {what} file type: {}\n", facts.kind.name()));
     }
