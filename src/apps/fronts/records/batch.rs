@@ -51,7 +51,7 @@ impl Memory {
 
 /// One record of the source, as the writing side needs to know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(super) struct RecordMark {
     /// Bytes of output that those before it have made: what is written from there on was not there before it was read.
     pub(super) out_start: u64,
     /// It was short.
@@ -64,7 +64,7 @@ pub(super) struct Batch {
     pub(super) memory: Memory,
     /// Bytes in use.
     pub(super) len: usize,
-    pub(super) marks: Vec<Mark>,
+    pub(super) marks: Vec<RecordMark>,
     /// Where lines were cut, in bytes of output made before.
     pub(super) cuts: Vec<u64>,
     /// These are the last: what is no whole record of the dest is written anyway.

@@ -1,5 +1,5 @@
 //! The three steps, one after the other or side by side.
-use super::batch::{Batch, Mark};
+use super::batch::{Batch, RecordMark};
 use super::convert::{Converter, Sink, Stopped};
 use super::reader::{ReadStep, Reader};
 use super::writer::Writer;
@@ -220,7 +220,7 @@ impl Sink for DirectWriter<'_> {
         Ok(batch)
     }
 
-    fn note(&mut self, marks: Vec<Mark>, cuts: Vec<u64>) -> Result<(), Stopped> {
+    fn note(&mut self, marks: Vec<RecordMark>, cuts: Vec<u64>) -> Result<(), Stopped> {
         self.writer.note(&marks, &cuts);
         Ok(())
     }
@@ -270,7 +270,7 @@ type ReadBatch = Option<(Batch, ReadStep)>;
 enum WriterMessage {
     Batch(Batch),
     /// Records that have made nothing yet, and where lines were cut.
-    Note(Vec<Mark>, Vec<u64>),
+    Note(Vec<RecordMark>, Vec<u64>),
     /// To be reported when all before it is written.
     ReadFailed(Diagnostic),
 }
@@ -287,7 +287,7 @@ impl Sink for BatchSender {
         self.empty.recv().map_err(|_| Stopped)
     }
 
-    fn note(&mut self, marks: Vec<Mark>, cuts: Vec<u64>) -> Result<(), Stopped> {
+    fn note(&mut self, marks: Vec<RecordMark>, cuts: Vec<u64>) -> Result<(), Stopped> {
         self.work.send(WriterMessage::Note(marks, cuts)).map_err(|_| Stopped)
     }
 }

@@ -1,6 +1,6 @@
 //! Writing records, as many as one call can take, and counting what has arrived.
 use super::OpenSides;
-use super::batch::{Batch, Mark, Memory};
+use super::batch::{Batch, Memory, RecordMark};
 use super::opened::Sort;
 use super::reader::{batch_records, is_of_medium};
 use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
@@ -108,7 +108,7 @@ impl Writer {
     }
 
     /// Counts records that were read and have made nothing yet.
-    pub(super) fn note(&mut self, marks: &[Mark], cuts: &[u64]) {
+    pub(super) fn note(&mut self, marks: &[RecordMark], cuts: &[u64]) {
         self.count_read(marks);
         self.counts.truncated += cuts.len() as u64;
         self.tally.set(self.counts);
@@ -196,7 +196,7 @@ impl Writer {
         counted.cuts += cuts;
     }
 
-    fn count_read(&mut self, marks: &[Mark]) {
+    fn count_read(&mut self, marks: &[RecordMark]) {
         let partial = marks.iter().filter(|mark| mark.partial).count() as u64;
         self.counts.read_partial += partial;
         self.counts.read_full += marks.len() as u64 - partial;
