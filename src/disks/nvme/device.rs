@@ -4,7 +4,7 @@ use super::drive::{Drive, said};
 use super::namespace::{Controller, Namespace};
 use super::retry_policy::RetryPolicy;
 use super::ring_state::RingState;
-use super::status::{Meaning, Status};
+use super::status::{Status, StatusClass};
 use crate::core::{
     ClosingReport, CommandOptions, DeviceError, Endpoint, EndpointChange, Extent, Facts, Kind, OffloadSource, OnRing,
     Op, Request,
@@ -166,7 +166,7 @@ impl NvmeNamespace {
             let bytes = &mut bytes[..len as usize];
             match self.give(&self.command(op, at, len), op, bytes, first.take()) {
                 Ok(Status(0)) => return Ok(len),
-                Ok(status) if status.meaning() == Meaning::Medium && len > self.block() => {
+                Ok(status) if status.meaning() == StatusClass::Medium && len > self.block() => {
                     return self.good_part(op, bytes, at);
                 }
                 Ok(status) => return Err(self.blame(status, at)),

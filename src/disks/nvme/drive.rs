@@ -1,7 +1,7 @@
 //! A node that takes commands, and what every command needs beside itself.
 use super::command::{self, IDENTIFY_BYTES, Structure};
 use super::namespace::{self, Controller, Namespace};
-use super::status::{Meaning, Status};
+use super::status::{Status, StatusClass};
 use crate::core::{DeviceError, Kind};
 use crate::sys::nvme::{self, Command, Data, Set};
 use std::io;
@@ -100,6 +100,6 @@ fn refusal(words: &str, advice: &'static str) -> io::Error {
 pub(super) fn said(status: Status, of: &str, offset: Option<u64>) -> io::Error {
     let meaning = status.meaning();
     let words = format!("{of}{}", status.words());
-    let of_medium = meaning == Meaning::Medium;
+    let of_medium = meaning == StatusClass::Medium;
     DeviceError { kind: meaning.kind(), words, offset, of_medium, advice: meaning.advice(), sense: None }.into()
 }
