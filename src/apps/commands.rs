@@ -12,7 +12,7 @@ use super::journal::words::JournalArguments;
 use super::list::ListArguments;
 use super::manifest::words::ManifestArguments;
 use super::measuring::{ProfileArguments, TuneArguments};
-use super::other_names::{self, Meant};
+use super::other_names::{self, NameAnswer};
 use super::pattern::PatternArguments;
 use super::stack::with_stack;
 use super::verify::words::VerifyArguments;
@@ -56,8 +56,8 @@ fn obey(args: Vec<OsString>) -> Exit {
     }
     let args = match other_names::meant(&args) {
         None => args,
-        Some(Meant::Instead(args)) => args,
-        Some(Meant::Told(line)) => {
+        Some(NameAnswer::Instead(args)) => args,
+        Some(NameAnswer::Told(line)) => {
             out.tell(&line);
             return Exit::Status(2);
         }
