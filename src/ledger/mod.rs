@@ -21,5 +21,5 @@ pub mod undo;
 
 pub use fault::{Fault, FaultKind, RecordFile};
 pub use identity::SideIdentity;
-pub use misfit::Misfit;
+pub use misfit::Mismatch;
 pub use page_file::PageFile;

@@ -6,7 +6,7 @@ use crate::core::{
 };
 use crate::disks;
 use crate::ledger::journal::{FinalStamp, Head, Journal, Now, State, sample_places};
-use crate::ledger::{Misfit, SideIdentity};
+use crate::ledger::{Mismatch, SideIdentity};
 use rustix::fs::{FileType, Stat};
 use std::path::Path;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ fn check_unwritten(record_file: &str, journal: &Journal, dest: &Path) -> Result<
         then.dest_mtime
     );
     let of = |ended: FinalStamp| (ended.dest_mtime, ended.dest_size_bytes);
-    let misfit = Misfit::Written { then: of(then.clone()), now: of(now) };
+    let misfit = Mismatch::Written { then: of(then.clone()), now: of(now) };
     Err(Error::new(Kind::Refused, format!("cannot resume: {record_file} does not match: {misfit}")).advise(advice))
 }
 
@@ -97,7 +97,7 @@ pub(super) fn check_state(
             Some(there) if Some(there) == digest_at(Side::Dest, &dest_end, on_dest) => {}
             Some(_) => dest_differs.push(place),
             None if plan.on_error.looks_closer() => {}
-            None => unreadable.push(Misfit::Unreadable { side: Side::Source, extent: on_source }),
+            None => unreadable.push(Mismatch::Unreadable { side: Side::Source, extent: on_source }),
         }
     }
     let mut misfits = head.misfits(state, &Now { samples: &samples, dest_differs: &dest_differs, ..now });
@@ -114,7 +114,7 @@ fn passed_over(now: Vec<Option<BlockDigest>>, then: &[Option<BlockDigest>], plan
     now.into_iter().zip(then).map(|(now, then)| now.or(*then)).collect()
 }
 
-fn refuse(record_file: &str, misfits: Vec<Misfit>) -> Result<()> {
+fn refuse(record_file: &str, misfits: Vec<Mismatch>) -> Result<()> {
     if misfits.is_empty() {
         return Ok(());
     }
@@ -127,7 +127,7 @@ fn refuse(record_file: &str, misfits: Vec<Misfit>) -> Result<()> {
         "Nothing was written. Give the source and the destination of that copy, unmodified, or copy from the start \
          with haul copy --restart."
             .to_owned();
-    if misfits.iter().all(|misfit| matches!(misfit, Misfit::Unreadable { .. })) {
+    if misfits.iter().all(|misfit| matches!(misfit, Mismatch::Unreadable { .. })) {
         advice = "Nothing was written. To continue despite unreadable sectors, use --on-error skip.".to_owned();
     }
     Err(Error::new(Kind::Refused, what).advise(advice))

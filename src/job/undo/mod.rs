@@ -10,7 +10,7 @@ use crate::disks;
 use crate::job::journal;
 use crate::job::operator::Operator;
 use crate::ledger::undo::Undo;
-use crate::ledger::{Fault, Misfit, SideIdentity};
+use crate::ledger::{Fault, Mismatch, SideIdentity};
 use crate::plan;
 pub(crate) use keep::{AT_ONCE_BYTES, Mover, UndoTask, keep};
 pub(crate) use put_back::{NotPutBack, PutBack, put_back};
@@ -70,7 +70,7 @@ fn misfit(undo: &Undo, device: &Facts) -> Option<String> {
         return Some(format!("it had {} bytes and has {}", size(then), size(&now)));
     }
     let side = crate::core::Side::Dest;
-    then.misfits(side, &now).first().map(Misfit::to_string)
+    then.misfits(side, &now).first().map(Mismatch::to_string)
 }
 
 fn size(side: &SideIdentity) -> u64 {
