@@ -52,7 +52,7 @@ pub use random::{RandomFound, RandomReads, SlowRead, random};
 pub use read_buffer::{BufferCost, BufferOptions, BufferWayCosts, ReadBuffer, SeedFigures, read_buffer};
 pub use run::{Run, RunResult, run};
 pub use sample::{Budget, FirstSample, look, sample};
-pub use stage::{Moment, Stage};
+pub use stage::{Stage, WriteMoment};
 pub use subject::Subject;
 pub use surroundings::RunningSystem;
 pub use sustained::{Sustained, sustained};

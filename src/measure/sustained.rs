@@ -1,7 +1,7 @@
 //! Writing on and on: a cache that runs out, a drive that throttles.
 use super::failure::{answers_no_more, failure_of_all};
 use super::shift::{Level, levels};
-use super::{BadRange, MeasureFailure, Moment, Stage, Subject, Trend, Warmth, fell_hot, trend};
+use super::{BadRange, MeasureFailure, Stage, Subject, Trend, Warmth, WriteMoment, fell_hot, trend};
 use crate::core::{Buffer, Completion, Error, Extent, Kind, Op, Request, RequestError, Side, Stop, Transferred};
 use crate::engine::EndpointQueue;
 use std::io;
@@ -34,9 +34,9 @@ const FAILED_IN_A_ROW_MAX: u32 = 256;
 #[derive(Debug, Default)]
 pub struct Sustained {
     /// Its steps: small ones at first, later larger ones.
-    pub steps: Vec<Moment>,
+    pub steps: Vec<WriteMoment>,
     /// How far writing was when the last request came back; a last step that is no whole one is in it.
-    pub end: Moment,
+    pub end: WriteMoment,
     /// The rate settled before all bytes were written.
     pub settled: bool,
     /// Bytes were written over again, for there were not as many.
@@ -52,7 +52,7 @@ pub struct Sustained {
 impl Sustained {
     /// The rate of each step, in bytes a second.
     pub fn rates(&self) -> Vec<f64> {
-        let before = [Moment::default()].into_iter().chain(self.steps.iter().copied());
+        let before = [WriteMoment::default()].into_iter().chain(self.steps.iter().copied());
         before.zip(&self.steps).map(|(from, to)| from.bytes_per_s_to(*to)).collect()
     }
 
@@ -63,7 +63,7 @@ impl Sustained {
 
     /// The rates that held, one after the other.
     pub fn stages(&self) -> Vec<Stage> {
-        let at = |step: usize| step.checked_sub(1).map_or(Moment::default(), |step| self.steps[step]);
+        let at = |step: usize| step.checked_sub(1).map_or(WriteMoment::default(), |step| self.steps[step]);
         let stage = |level: Level| {
             let (from, to) = (at(level.start), at(level.end));
             Stage { from, to, bytes_per_s: from.bytes_per_s_to(to) }
@@ -192,7 +192,7 @@ impl<'a> Stream<'a> {
                 idle.push((slot, buffer));
             }
             let passed = self.subject.clock.now() - began;
-            found.end = Moment { bytes: self.written_bytes, seconds: passed.as_secs_f64() };
+            found.end = WriteMoment { bytes: self.written_bytes, seconds: passed.as_secs_f64() };
             self.note(found, heard);
             let over = found.settled || self.time.is_some_and(|time| passed >= time);
             feeding = feeding && failure.is_none() && !stop.is_asked() && !over;
@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn it_has_settled_once_it_fell_and_held_as_long_as_all_before() {
         let stage = |from: u64, to: u64, bytes_per_s| {
-            let [from, to] = [from, to].map(|mib| Moment { bytes: mib << 20, seconds: 0.0 });
+            let [from, to] = [from, to].map(|mib| WriteMoment { bytes: mib << 20, seconds: 0.0 });
             Stage { from, to, bytes_per_s }
         };
         let settled = |asked_gib: u64, stages: &[Stage]| has_settled(stages, &Warmth::default(), asked_gib << 30);
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn it_has_not_settled_while_the_drive_gets_cooler_or_warmer() {
-        let at = |mib: u64, seconds| Moment { bytes: mib << 20, seconds };
+        let at = |mib: u64, seconds| WriteMoment { bytes: mib << 20, seconds };
         let fast = Stage { from: at(0, 0.0), to: at(1000, 10.0), bytes_per_s: 105e6 };
         let slow = Stage { from: fast.to, to: at(3000, 100.0), bytes_per_s: 23e6 };
         let reading = |(seconds, celsius)| Reading { seconds, celsius };

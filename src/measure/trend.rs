@@ -121,15 +121,15 @@ pub fn trend(stages: &[Stage], warmth: &Warmth) -> Trend {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Moment, Reading};
+    use super::super::{Reading, WriteMoment};
     use super::*;
 
     /// Rates that hold a minute each.
     fn stages(rates: &[f64]) -> Vec<Stage> {
-        let mut to = Moment::default();
+        let mut to = WriteMoment::default();
         let stage = |&bytes_per_s: &f64| {
             let from = to;
-            to = Moment { bytes: from.bytes + (60.0 * bytes_per_s) as u64, seconds: from.seconds + 60.0 };
+            to = WriteMoment { bytes: from.bytes + (60.0 * bytes_per_s) as u64, seconds: from.seconds + 60.0 };
             Stage { from, to, bytes_per_s }
         };
         rates.iter().map(stage).collect()

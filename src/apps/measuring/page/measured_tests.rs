@@ -3,8 +3,8 @@ use crate::core::Machine;
 use crate::core::{Facts, Op};
 use crate::measure::fit::fit;
 use crate::measure::{
-    BestPoint, Commands, Cost, Effect, Interference, MeasureFailure, Memory, Moment, Point, Profiled, Sustained, Sweep,
-    Trial, Tuned, Way, WayCost, Zone,
+    BestPoint, Commands, Cost, Effect, Interference, MeasureFailure, Memory, Point, Profiled, Sustained, Sweep, Trial,
+    Tuned, Way, WayCost, WriteMoment, Zone,
 };
 use crate::report::examples;
 use crate::report::page::read_off::{assert_drawn, charts, read_off};
@@ -191,11 +191,14 @@ fn trial(point: Point, bytes_per_s: f64) -> Trial {
 
 #[test]
 fn sustained_writing_is_read_off_with_the_rates_that_held() {
-    let mut steps: Vec<Moment> = Vec::new();
+    let mut steps: Vec<WriteMoment> = Vec::new();
     for step in 0..60u64 {
         let rate = if step < 30 { 4e8 } else { 1e8 };
         let before = steps.last().copied().unwrap_or_default();
-        steps.push(Moment { bytes: before.bytes + (64 << 20), seconds: before.seconds + f64::from(64 << 20) / rate });
+        steps.push(WriteMoment {
+            bytes: before.bytes + (64 << 20),
+            seconds: before.seconds + f64::from(64 << 20) / rate,
+        });
     }
     let end = steps[59];
     let found = Sustained { steps, end, flush_s: 0.1, ..Sustained::default() };
@@ -246,7 +249,8 @@ fn what_makes_figures_doubtful_stands_before_them() {
     let mut sweep = Sweep::new(vec![point], point);
     sweep.record(0, Trial { cached_bytes: 1, ..trial(point, 1e8) });
     let swept = Tuned { sweep, answer: None, buffered: None, rounds: 0, went_round: false, failure: stopped() };
-    let (end, steps) = (Moment { bytes: 1 << 20, seconds: 1.0 }, vec![Moment { bytes: 1 << 20, seconds: 1.0 }]);
+    let (end, steps) =
+        (WriteMoment { bytes: 1 << 20, seconds: 1.0 }, vec![WriteMoment { bytes: 1 << 20, seconds: 1.0 }]);
     let written = Sustained { steps, end, failure: stopped(), ..Sustained::default() };
     let pages = [
         tune(&swept, doubtful()),

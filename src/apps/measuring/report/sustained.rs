@@ -2,7 +2,7 @@
 use super::chart::{self, ChartStyle};
 use super::{Run, heading, whole};
 use crate::core::Facts;
-use crate::measure::{Moment, Stage, Sustained, Trend, Warmth};
+use crate::measure::{Stage, Sustained, Trend, Warmth, WriteMoment};
 use crate::report::columns::Columns;
 use crate::report::text::described;
 use crate::report::units;
@@ -57,7 +57,7 @@ pub fn sustained_text(run: &Run<'_>, found: &Sustained, bytes: u64, chart: &str)
 pub(crate) fn sustained_words(found: &Sustained, facts: &Facts) -> String {
     let stages = found.stages();
     let rate = |stage: &Stage| units::rate_at_a_glance(whole(stage.bytes_per_s));
-    let size = |moment: Moment| units::size(moment.bytes);
+    let size = |moment: WriteMoment| units::size(moment.bytes);
     let [first, rest @ ..] = stages.as_slice() else { return "too little data for a result".to_owned() };
     let Some(last) = rest.last() else {
         return format!("{} throughout: the rate was steady over {}", rate(first), size(first.to));
@@ -142,14 +142,14 @@ mod tests {
 
     /// What is found of these rates in MB/s, each over 100 MB in steps of 4, of a drive so warm at the end of each.
     fn found(rates: &[f64], celsius: &[f64]) -> Sustained {
-        let (mut found, mut now) = (Sustained::default(), Moment::default());
+        let (mut found, mut now) = (Sustained::default(), WriteMoment::default());
         for rate in rates.iter().flat_map(|rate| std::iter::repeat_n(rate, 25)) {
-            now = Moment { bytes: now.bytes + 4_000_000, seconds: now.seconds + 4.0 / rate };
+            now = WriteMoment { bytes: now.bytes + 4_000_000, seconds: now.seconds + 4.0 / rate };
             found.steps.push(now);
         }
         found.end = now;
         let ends = found.steps.iter().skip(24).step_by(25);
-        let reading = |(step, &celsius): (&Moment, &f64)| Reading { seconds: step.seconds, celsius };
+        let reading = |(step, &celsius): (&WriteMoment, &f64)| Reading { seconds: step.seconds, celsius };
         let readings = ends.zip(celsius).map(reading).collect();
         Sustained { warmth: Warmth::new(Some(84.0), readings), ..found }
     }
