@@ -18,7 +18,7 @@ use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
 /// The result of moving blocks.
-enum Moved {
+enum BlocksMoved {
     /// So many bytes have arrived with none missing, and both sides are positioned behind them.
     Bytes(u64),
     /// A signal asked for the end.
@@ -94,8 +94,8 @@ pub(crate) fn go_ahead(
         return Err(Exit::FAILED);
     }
     match ready.run(plan, ends, watch) {
-        Moved::Bytes(bytes) => Ok(RecordCounts::of_bytes(plan, bytes)),
-        Moved::Interrupted(signal) => {
+        BlocksMoved::Bytes(bytes) => Ok(RecordCounts::of_bytes(plan, bytes)),
+        BlocksMoved::Interrupted(signal) => {
             watch.interrupted();
             Err(Exit::Signal(signal))
         }
@@ -141,7 +141,7 @@ pub(crate) fn plan_for(
 impl Ready {
     /// Moves the blocks. After a failure, records go on from the last whole one that has arrived: they come to the same
     /// place and say what is wrong there.
-    fn run(self, plan: &RecordPlan, ends: &OpenSides, watch: &Watch) -> Moved {
+    fn run(self, plan: &RecordPlan, ends: &OpenSides, watch: &Watch) -> BlocksMoved {
         let (stop, tally) = (Arc::new(Stop::default()), Arc::new(Tally::default()));
         let dest_size = file_size(&ends.dest);
         watch.moving(Some(Moving { stop: stop.clone(), tally: tally.clone(), ends: self.ends.clone() }));
@@ -155,13 +155,13 @@ impl Ready {
         }
         watch.tally.set(RecordCounts::of_bytes(plan, bytes));
         if let Ended::Interrupted(signal) = outcome.ended {
-            return Moved::Interrupted(signal);
+            return BlocksMoved::Interrupted(signal);
         }
         for end in [&ends.source, &ends.dest] {
             // It had an offset a moment ago, and moves within what was just copied.
             let _ = end.seek(SeekFrom::Current(bytes as i64));
         }
-        Moved::Bytes(bytes)
+        BlocksMoved::Bytes(bytes)
     }
 }
 
