@@ -1,5 +1,5 @@
 //! Prints to standard error what the family tells, when it reports it.
-use super::counts::{Lines, Moved, records, time_left, timing};
+use super::counts::{Lines, Progressed, records, time_left, timing};
 use super::sentences;
 use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
 use crate::apps::fronts::record_plan::{Diagnostic, RecordListener};
@@ -32,7 +32,7 @@ struct State {
     /// Blocks to copy.
     total: u64,
     /// What was reported last.
-    before: Option<Moved>,
+    before: Option<Progressed>,
 }
 
 impl SgTeller {
@@ -161,7 +161,7 @@ impl SgTeller {
         if !self.timing {
             return String::new();
         }
-        let moved = Moved { bytes: counts.written_bytes, time: state.started.elapsed() };
+        let moved = Progressed { bytes: counts.written_bytes, time: state.started.elapsed() };
         let before = if so_far { state.before.replace(moved) } else { None };
         let line = timing(self.front, moved, so_far, before);
         let done = counts.written_full + counts.written_partial;

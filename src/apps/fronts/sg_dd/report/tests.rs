@@ -1,4 +1,4 @@
-use super::counts::{Lines, Moved, records, time_left, timing};
+use super::counts::{Lines, Progressed, records, time_left, timing};
 use super::{Continuation, continue_command};
 use crate::apps::fronts::record_counts::RecordCounts;
 use crate::apps::fronts::record_plan::{Amount, Pattern};
@@ -39,15 +39,15 @@ fn counts_are_told_as_the_family_tells_them() {
 
 #[test]
 fn times_are_told_in_the_form_of_1_46() {
-    let moved = Moved { bytes: 51_200, time: Duration::from_micros(1290) };
+    let moved = Progressed { bytes: 51_200, time: Duration::from_micros(1290) };
     let line = |front, so_far, before| timing(front, moved, so_far, before);
     assert_eq!(line(SgFront::Sg, false, None), "time to transfer data: 0.001290 secs at 39.69 MB/sec\n");
     assert_eq!(line(SgFront::Sgp, false, None), "time to transfer data was 0.001290 secs, 39.69 MB/sec\n");
     assert_eq!(line(SgFront::Sgp, true, None), "time to transfer data so far 0.001290 secs, 39.69 MB/sec\n");
-    let before = Some(Moved { bytes: 25_600, time: Duration::from_micros(290) });
+    let before = Some(Progressed { bytes: 25_600, time: Duration::from_micros(290) });
     let delta = "time to transfer data so far: 0.001290 secs at 39.69 MB/sec (delta 25.60 MB/sec)\n";
     assert_eq!(line(SgFront::Sgm, true, before), delta);
-    let nothing = Moved { bytes: 0, time: Duration::from_micros(5) };
+    let nothing = Progressed { bytes: 0, time: Duration::from_micros(5) };
     assert_eq!(timing(SgFront::Sg, nothing, false, None), "time to transfer data: 0.000005 secs\n");
 }
 
