@@ -1,5 +1,5 @@
 //! The part of a dd that the pump can move.
-use super::watch::{Moving, Watch};
+use super::watch::{BlockCopy, Watch};
 use crate::apps::exit::Exit;
 use crate::apps::fronts::dd::plan::{
     Blocks, DdFacts, DdKind, Way, as_dd_would, block_options, classify, whole_records,
@@ -144,7 +144,7 @@ impl Ready {
     fn run(self, plan: &RecordPlan, ends: &OpenSides, watch: &Watch) -> BlocksMoved {
         let (stop, tally) = (Arc::new(Stop::default()), Arc::new(Tally::default()));
         let dest_size = file_size(&ends.dest);
-        watch.moving(Some(Moving { stop: stop.clone(), tally: tally.clone(), ends: self.ends.clone() }));
+        watch.moving(Some(BlockCopy { stop: stop.clone(), tally: tally.clone(), ends: self.ends.clone() }));
         let mut schedule = schedules::make(&self.plan, &self.ends[Side::Source.index()]);
         let outcome = engine::run(&self.plan, &self.ends, &mut *schedule, engine::Watch::new(&stop, &tally, &Silent));
         watch.moving(None);

@@ -26,7 +26,7 @@ pub(crate) trait Watcher: Send + Sync {
 
 /// Blocks that are being moved.
 #[derive(Clone)]
-pub(crate) struct Moving {
+pub(crate) struct BlockCopy {
     pub(super) stop: Arc<Stop>,
     pub(super) tally: Arc<Tally>,
     pub(super) ends: [Arc<dyn Endpoint>; 2],
@@ -36,14 +36,14 @@ struct Shared {
     plan: Arc<RecordPlan>,
     watcher: Arc<dyn Watcher>,
     tally: Arc<RecordTally>,
-    moving: Mutex<Option<Moving>>,
+    moving: Mutex<Option<BlockCopy>>,
     /// The counts are final.
     over: Mutex<bool>,
     ended: Condvar,
 }
 
 impl Shared {
-    fn moving(&self) -> MutexGuard<'_, Option<Moving>> {
+    fn moving(&self) -> MutexGuard<'_, Option<BlockCopy>> {
         self.moving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -99,7 +99,7 @@ impl Watch {
     }
 
     /// From now on, or no longer, blocks are being moved.
-    pub(super) fn moving(&self, moving: Option<Moving>) {
+    pub(super) fn moving(&self, moving: Option<BlockCopy>) {
         *self.shared.moving() = moving;
     }
 
