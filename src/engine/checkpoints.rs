@@ -13,19 +13,19 @@ const REST_PER_FLUSH: u32 = 100;
 
 /// What arrived and is in no checkpoint yet; offsets count from the first byte of the copy.
 #[derive(Clone, Default)]
-struct News {
+struct Uncheckpointed {
     /// Acknowledged by the dest.
     pub(super) arrived: ExtentSet,
     /// Not to be read from the source, and zeros on the dest.
     pub(super) unread: ExtentSet,
 }
 
-impl News {
+impl Uncheckpointed {
     fn is_empty(&self) -> bool {
         self.arrived.is_empty() && self.unread.is_empty()
     }
 
-    fn add(&mut self, other: &News) {
+    fn add(&mut self, other: &Uncheckpointed) {
         self.arrived.insert_all(&other.arrived);
         self.unread.insert_all(&other.unread);
     }
@@ -34,7 +34,7 @@ impl News {
 /// A checkpoint under way, on a thread of its own: the pump continues.
 struct Underway {
     /// What it makes durable.
-    news: News,
+    news: Uncheckpointed,
     pub(super) since: Instant,
     pub(super) thread: JoinHandle<(Box<dyn CheckpointSink>, Result<(), Trouble>)>,
 }
@@ -55,7 +55,7 @@ pub(super) struct Checkpoints {
     pub(super) keeper: Option<Box<dyn CheckpointSink>>,
     pub(super) every: [Duration; 2],
     /// In no checkpoint yet.
-    news: News,
+    news: Uncheckpointed,
     underway: Option<Underway>,
     pub(super) next_at: Instant,
     /// Nothing can be written down: no more flushes for it.
@@ -75,7 +75,7 @@ impl Checkpoints {
             dest: dest.clone(),
             keeper: Some(keeping.keeper),
             every: keeping.every,
-            news: News::default(),
+            news: Uncheckpointed::default(),
             underway: None,
             next_at: now + keeping.every[0],
             given_up: false,
@@ -162,7 +162,7 @@ impl Checkpoints {
         self.took_in(&news, result)
     }
 
-    fn took_in(&mut self, news: &News, result: Result<(), Trouble>) -> Result<(), Trouble> {
+    fn took_in(&mut self, news: &Uncheckpointed, result: Result<(), Trouble>) -> Result<(), Trouble> {
         match &result {
             Ok(()) => {
                 self.durable.insert_all(&news.arrived);
