@@ -2,7 +2,9 @@
 use crate::apps::console;
 use crate::apps::exit::{Exit, failed, printed};
 use crate::apps::measuring::page::Measured;
-use crate::apps::measuring::plan::{self, MEASURED_IN_FLIGHT_BYTES, Measuring, Over, Reach, TableStyle, WriteWish};
+use crate::apps::measuring::plan::{
+    self, MEASURED_IN_FLIGHT_BYTES, Measuring, Reach, TableStyle, WriteTarget, WriteWish,
+};
 use crate::apps::measuring::report::{Run, failed_places};
 use crate::apps::measuring::scratch::{self, Scratch};
 use crate::apps::page::{self, Paged};
@@ -114,7 +116,7 @@ impl<'a> MeasuredDisk<'a> {
                     || crate::apps::measuring::report::confirm_measuring(&facts, &writing.over, path.as_deref());
                 console::confirm(&facts.address, true, question, out)?;
             }
-            if writing.over == Over::All {
+            if writing.over == WriteTarget::All {
                 end_journals(&facts, out)?;
             }
             if let Some(done) = undo::put_back_earlier(&facts)? {
