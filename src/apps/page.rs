@@ -9,20 +9,20 @@ use crate::report::{Out, page, text};
 use std::path::{Path, PathBuf};
 
 /// A page that is to be written, and what it is about.
-pub(super) struct Paged {
+pub(super) struct PendingPage {
     file: PageFile,
     /// As they were found, before anything was done.
     facts: Vec<(Side, Facts)>,
 }
 
 /// Where the page goes, if one was asked for. Nothing is made yet, but it is sure that it could be.
-pub(super) fn place(path: Option<&Path>, used: &[(Side, &Facts)]) -> Result<Option<Paged>> {
+pub(super) fn place(path: Option<&Path>, used: &[(Side, &Facts)]) -> Result<Option<PendingPage>> {
     let Some(path) = path else { return Ok(None) };
     let file = PageFile::check(path, page::MARK, used)?;
-    Ok(Some(Paged { file, facts: used.iter().map(|&(side, facts)| (side, facts.clone())).collect() }))
+    Ok(Some(PendingPage { file, facts: used.iter().map(|&(side, facts)| (side, facts.clone())).collect() }))
 }
 
-impl Paged {
+impl PendingPage {
     /// Writes the page of a copy; where it is.
     ///
     /// # Errors

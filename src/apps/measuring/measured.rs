@@ -7,7 +7,7 @@ use crate::apps::measuring::plan::{
 };
 use crate::apps::measuring::report::{Run, failed_places};
 use crate::apps::measuring::scratch::{self, Scratch};
-use crate::apps::page::{self, Paged};
+use crate::apps::page::{self, PendingPage};
 use crate::apps::signals::{Running, Signals};
 use crate::core::{Cache, Endpoint, EndpointKind, EngineKind, Error, Extent, Facts, Kind, Op, Result, Side, Stop};
 use crate::disks;
@@ -59,7 +59,7 @@ pub(crate) struct MeasuredDisk<'a> {
     /// What was kept could not be put back.
     not_put_back: Option<Error>,
     signals: Signals,
-    page: Option<Paged>,
+    page: Option<PendingPage>,
     started: SystemTime,
     style: TableStyle,
     words: &'a [String],
@@ -259,7 +259,7 @@ impl<'a> MeasureStart<'a> {
     fn opened(
         self,
         facts: Facts,
-        page: Option<Paged>,
+        page: Option<PendingPage>,
         plan: Measuring,
         subject: Subject,
         stop: Arc<Stop>,
