@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Where a side lies on its namespace, and how long its commands may be.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct NamespaceRange {
     pub(super) nsid: u32,
     /// First byte on the namespace; more than 0 for a partition. A multiple of the block.
     pub(super) start: u64,
@@ -32,7 +32,7 @@ pub(super) struct Place {
 pub(super) struct NvmeNamespace {
     pub(super) facts: Facts,
     pub(super) drive: Box<dyn Drive>,
-    pub(super) place: Place,
+    pub(super) place: NamespaceRange,
     namespace: Namespace,
     write_cache: bool,
     writes_zeroes: bool,
@@ -52,7 +52,7 @@ impl NvmeNamespace {
     pub(super) fn new(
         facts: Facts,
         drive: Box<dyn Drive>,
-        place: Place,
+        place: NamespaceRange,
         (controller, namespace): (&Controller, Namespace),
         wishes: CommandOptions,
     ) -> Self {

@@ -24,7 +24,7 @@ use super::queue_limits;
 use crate::core::{
     CallStyle, CommandOptions, DirectAlignment, Endpoint, Facts, FileId, Kind, Order, Passthrough, Result, Through,
 };
-use device::{NvmeNamespace, Place};
+use device::{NamespaceRange, NvmeNamespace};
 use drive::Node;
 use namespace::{Controller, Namespace};
 use rustix::fs::{FileType, Mode, OFlags};
@@ -72,7 +72,7 @@ pub(super) fn open(opening: Opening<'_>, through: &Through) -> Result<Arc<dyn En
         let what = format!(" with passthrough: it is not aligned to blocks of {block} bytes");
         return Err(opening.error(Kind::Unsupported, &what).advise("Omit --passthrough."));
     }
-    let place = Place { nsid, start, size, command_bytes_max: opening.facts.queue.max_request_bytes };
+    let place = NamespaceRange { nsid, start, size, command_bytes_max: opening.facts.queue.max_request_bytes };
     let facts = opening.facts.clone();
     let device = NvmeNamespace::new(facts, Box::new(drive), place, (&controller, namespace), through.wishes);
     Ok(Arc::new(device.claiming(claim)))

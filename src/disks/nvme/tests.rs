@@ -1,5 +1,5 @@
 //! The endpoint on a drive in memory.
-use super::device::{NvmeNamespace, Place};
+use super::device::{NamespaceRange, NvmeNamespace};
 use super::drive::identify;
 use super::made_up::{InjectedStatus, NSID, SimulatedDrive};
 use super::*;
@@ -22,7 +22,7 @@ fn opened(drive: &Arc<SimulatedDrive>, first: u64, command_blocks_max: u32) -> N
     let (controller, namespace) = identify(drive, NSID).unwrap();
     let start = first << namespace.block_shift;
     let command_bytes_max = command_blocks_max << namespace.block_shift;
-    let place = Place { nsid: NSID, start, size: namespace.bytes() - start, command_bytes_max };
+    let place = NamespaceRange { nsid: NSID, start, size: namespace.bytes() - start, command_bytes_max };
     let facts = Facts::new("/dev/ng0n1", EndpointKind::Block);
     let wishes = CommandOptions::default();
     NvmeNamespace::new(facts, Box::new(drive.clone()), place, (&controller, namespace), wishes).hasty()
