@@ -1,5 +1,5 @@
 //! Reading around a bad place. Each piece goes the way of any request, so that the other blocks go on meanwhile.
-use super::failing::Place;
+use super::failing::BlamedPlace;
 use super::{CopyFailure, Pump};
 use crate::core::{Error, Event, Extent, ExtentSet, Kind, Op, Order, Request, RequestError, Route, Side};
 use crate::engine::bad_block_search::{Block, Step};
@@ -43,7 +43,7 @@ impl Pump<'_> {
                 return;
             }
             Step::Bad => {
-                self.failed_at(request, error, Place::Known);
+                self.failed_at(request, error, BlamedPlace::Known);
                 return;
             }
         }
