@@ -15,7 +15,7 @@ const OTHERS_WRITE: u32 = 0o022;
 
 /// A name in a folder that is open: whatever becomes of the path to the folder, this stays the same folder.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct FolderEntry {
     pub(super) folder: Arc<OwnedFd>,
     /// It was opened for reading: it can be listed and synced.
     pub(super) can_be_read: bool,
@@ -43,12 +43,12 @@ pub enum FileIdentity {
     Nothing(u64, u64, OsString),
 }
 
-impl Place {
+impl FolderEntry {
     /// The place that `path` names. A symbolic link at its last name is not followed.
     ///
     /// # Errors
     /// The error of `open(2)` of the folder; `path` ends in no name.
-    pub fn of(path: &Path) -> io::Result<Place> {
+    pub fn of(path: &Path) -> io::Result<FolderEntry> {
         let name = path.file_name().ok_or_else(|| io::Error::other("it does not end in a file name"))?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -58,21 +58,23 @@ impl Place {
             Err(Errno::ACCESS) => (rustix::fs::open(folder, flags | OFlags::PATH, Mode::empty())?, false),
             Err(errno) => return Err(errno.into()),
         };
-        Ok(Place { folder: Arc::new(fd), can_be_read, name: name.to_owned(), path: path.to_owned() })
+        Ok(FolderEntry { folder: Arc::new(fd), can_be_read, name: name.to_owned(), path: path.to_owned() })
     }
 
     /// The same, but where `path` is a symbolic link of this user or of root, the place that it leads to: for files
     /// that people keep elsewhere on purpose.
     ///
     /// # Errors
-    /// As for [`Place::of`]; the link is another user's, or leads nowhere.
-    pub fn following(path: &Path) -> Result<Place, FileError> {
+    /// As for [`FolderEntry::of`]; the link is another user's, or leads nowhere.
+    pub fn following(path: &Path) -> Result<FolderEntry, FileError> {
         match fs::symlink_metadata(path) {
             Ok(link) if link.is_symlink() && ![0, our_uid()].contains(&link.uid()) => {
                 Err(FileError::NotOurs(format!("it is a symbolic link owned by user {}", link.uid())))
             }
-            Ok(link) if link.is_symlink() => Ok(Place { path: path.to_owned(), ..Place::of(&canonical(path)?)? }),
-            _ => Ok(Place::of(path)?),
+            Ok(link) if link.is_symlink() => {
+                Ok(FolderEntry { path: path.to_owned(), ..FolderEntry::of(&canonical(path)?)? })
+            }
+            _ => Ok(FolderEntry::of(path)?),
         }
     }
 
@@ -196,7 +198,7 @@ impl Place {
                 // A link that leads to nothing yet.
                 Ok(target) => {
                     let folder = self.path.parent().unwrap_or(Path::new("."));
-                    Place::of(&folder.join(target))?.unnamed()
+                    FolderEntry::of(&folder.join(target))?.unnamed()
                 }
                 Err(_) => self.unnamed(),
             },
@@ -213,18 +215,18 @@ impl Place {
 /// Opens the regular file that `path` leads to for reading, without waiting.
 ///
 /// # Errors
-/// As for [`Place::open`]; nothing is there: `NotFound`.
+/// As for [`FolderEntry::open`]; nothing is there: `NotFound`.
 pub fn open_to_read(path: &Path) -> Result<File, FileError> {
-    let file = Place::of(path)?.open(Opening::Read)?;
+    let file = FolderEntry::of(path)?.open(Opening::Read)?;
     file.ok_or_else(|| Errno::NOENT.into())
 }
 
 /// What `path` leads to, links followed.
 ///
 /// # Errors
-/// As for [`Place::of`] and [`Place::found`].
+/// As for [`FolderEntry::of`] and [`FolderEntry::found`].
 pub fn find(path: &Path) -> io::Result<FileIdentity> {
-    Place::of(path)?.found()
+    FolderEntry::of(path)?.found()
 }
 
 /// Device and inode number.

@@ -6,7 +6,7 @@ use crate::core::{
 };
 use crate::disks;
 use crate::disks::probe;
-use crate::files::{FileError, Place};
+use crate::files::{FileError, FolderEntry};
 use crate::job::undo::{self, AT_ONCE_BYTES, UndoTask};
 use crate::ledger::undo::{Content, Undo};
 use crate::measure::{BadRange, Ground, Subject, Way, Written};
@@ -76,7 +76,7 @@ pub(crate) fn open(writing: &Writing, facts: &Facts) -> Result<Vec<(Way, Arc<dyn
     if matches!(writing.over, WriteTarget::NewFile(_)) && !ways.is_empty() {
         let removed = match facts.id {
             Some(FileId::File(dev, ino)) => {
-                Place::of(&facts.path).map_err(Into::into).and_then(|place| place.remove_inode((dev, ino)))
+                FolderEntry::of(&facts.path).map_err(Into::into).and_then(|place| place.remove_inode((dev, ino)))
             }
             _ => Ok(()),
         };

@@ -3,7 +3,7 @@ use super::reading::{Reading, Torn, read};
 use super::record::{FinalStamp, Record};
 use super::{Head, State};
 use crate::core::{Extent, ExtentSet};
-use crate::files::{FileError, NewFile, Place, Visibility, open_to_read};
+use crate::files::{FileError, FolderEntry, NewFile, Visibility, open_to_read};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::record_file::{self, free_place, open_own};
 use crate::ledger::seal::Seal;
@@ -19,7 +19,7 @@ const COMPACT_BYTES: u64 = 256 << 10;
 
 /// A journal, open and locked against other processes (flock: advisory, released with the process).
 pub struct Journal {
-    place: Place,
+    place: FolderEntry,
     file: File,
     head: Head,
     state: State,
@@ -208,7 +208,12 @@ impl Journal {
     }
 
     /// Writes head and state to a new file, which has no name yet.
-    fn begin(place: &Place, head: Head, state: State, ended: Option<FinalStamp>) -> Result<(Self, NewFile), Fault> {
+    fn begin(
+        place: &FolderEntry,
+        head: Head,
+        state: State,
+        ended: Option<FinalStamp>,
+    ) -> Result<(Self, NewFile), Fault> {
         let new = NewFile::begin(place).map_err(file_fault)?;
         let mut seal = Seal::default();
         let mut text = seal.close(&head.to_json().map_err(fault)?).map_err(fault)?;

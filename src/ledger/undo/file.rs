@@ -2,7 +2,7 @@
 use super::head::Record;
 use super::{Head, PIECE_BYTES};
 use crate::core::{BlockDigest, Extent, HashKind};
-use crate::files::{FileError, NewFile, Place, Visibility};
+use crate::files::{FileError, FolderEntry, NewFile, Visibility};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::lines::{Line, Lines};
 use crate::ledger::record_file::{self, free_place, io_fault, open_own};
@@ -27,7 +27,7 @@ pub struct Original {
 
 /// An undo journal in preparation: nothing may be written to the device yet. Dropping it removes it.
 pub struct UndoMaking {
-    place: Place,
+    place: FolderEntry,
     new: NewFile,
     head: Head,
     kept: Vec<Original>,
@@ -103,7 +103,7 @@ impl UndoMaking {
 /// An undo journal that is whole, locked against other processes (flock: advisory, released with the process).
 #[derive(Debug)]
 pub struct Undo {
-    place: Place,
+    place: FolderEntry,
     file: File,
     head: Head,
     kept: Vec<Original>,
