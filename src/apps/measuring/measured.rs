@@ -3,7 +3,7 @@ use crate::apps::console;
 use crate::apps::exit::{Exit, failed, printed};
 use crate::apps::measuring::page::Measured;
 use crate::apps::measuring::plan::{
-    self, MEASURED_IN_FLIGHT_BYTES, Measuring, Reach, TableStyle, WriteTarget, WriteWish,
+    self, MEASURED_IN_FLIGHT_BYTES, Measuring, TableStyle, WriteScope, WriteTarget, WriteWish,
 };
 use crate::apps::measuring::report::{Run, failed_places};
 use crate::apps::measuring::scratch::{self, Scratch};
@@ -96,7 +96,7 @@ impl<'a> MeasuredDisk<'a> {
     pub(crate) fn to_write(
         asked: MeasureTask<'a>,
         wish: &WriteWish,
-        reach: Reach,
+        reach: WriteScope,
         time: Duration,
         out: Out,
     ) -> Result<std::result::Result<Self, i32>> {

@@ -3,7 +3,7 @@ use super::read_buffer::read_buffer;
 use super::{json as found_json, page, plan};
 use crate::apps::exit::{Exit, printed};
 use crate::apps::measuring::measured::{MeasureTask, MeasuredDisk, in_the_cache};
-use crate::apps::measuring::plan::{KEPT_BYTES_MAX, Measuring, ProfileOptions, Reach, TableStyle, TimingFrom};
+use crate::apps::measuring::plan::{KEPT_BYTES_MAX, Measuring, ProfileOptions, TableStyle, TimingFrom, WriteScope};
 use crate::apps::measuring::random::random;
 use crate::apps::measuring::report::{ChartStyle, Meter, profile_charts, profile_csv, profile_text, timing_text};
 use crate::apps::measuring::sustained::sustained;
@@ -43,7 +43,7 @@ pub(crate) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
         None => MeasuredDisk::new(asked, out)?,
         Some(wish) => {
             let reach =
-                Reach { places: positions, kept_bytes: KEPT_BYTES_MAX, file_bytes: KEPT_BYTES_MAX, filled: true };
+                WriteScope { places: positions, kept_bytes: KEPT_BYTES_MAX, file_bytes: KEPT_BYTES_MAX, filled: true };
             match MeasuredDisk::to_write(asked, wish, reach, options.time.unwrap_or(TIME), out)? {
                 Ok(opened) => opened,
                 Err(signal) => return Ok(Exit::Signal(signal)),

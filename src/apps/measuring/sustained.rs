@@ -2,7 +2,7 @@
 use super::{json as found_json, page};
 use crate::apps::exit::Exit;
 use crate::apps::measuring::measured::{MeasureTask, MeasuredDisk};
-use crate::apps::measuring::plan::{KEPT_BYTES_MAX, ProfileOptions, Reach, TableStyle, WriteWish};
+use crate::apps::measuring::plan::{KEPT_BYTES_MAX, ProfileOptions, TableStyle, WriteScope, WriteWish};
 use crate::apps::measuring::report::{ChartStyle, Meter, sustained_chart, sustained_csv, sustained_text};
 use crate::core::Result;
 use crate::disks::probe;
@@ -22,7 +22,7 @@ pub(crate) fn sustained(
     asked: MeasureTask<'_>,
     out: Out,
 ) -> Result<Exit> {
-    let reach = Reach { places: 1, kept_bytes: KEPT_BYTES_MAX, file_bytes: bytes, filled: false };
+    let reach = WriteScope { places: 1, kept_bytes: KEPT_BYTES_MAX, file_bytes: bytes, filled: false };
     let mut opened = match MeasuredDisk::to_write(asked, wish, reach, options.time.unwrap_or(TIME), out)? {
         Ok(opened) => opened,
         Err(signal) => return Ok(Exit::Signal(signal)),

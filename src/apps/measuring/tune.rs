@@ -2,7 +2,7 @@
 use super::{json as found_json, page, plan};
 use crate::apps::exit::Exit;
 use crate::apps::measuring::measured::{MeasureTask, MeasuredDisk, in_the_cache};
-use crate::apps::measuring::plan::{KEPT_BYTES_MAX, Reach, TableStyle, TuneOptions};
+use crate::apps::measuring::plan::{KEPT_BYTES_MAX, TableStyle, TuneOptions, WriteScope};
 use crate::apps::measuring::report::{ChartStyle, TuneTeller, tune_charts, tune_csv, tune_table, tune_text};
 use crate::apps::measuring::scratch;
 use crate::core::{EndpointKind, Error, Facts, Kind, Result};
@@ -20,10 +20,11 @@ const TIME: Duration = Duration::from_secs(60);
 const QUICK_TIME: Duration = Duration::from_secs(8);
 
 /// Enough places to meet more than one zone, each long enough for all block sizes that a disk cares about.
-const REACH: Reach = Reach { places: 4, kept_bytes: KEPT_BYTES_MAX, file_bytes: KEPT_BYTES_MAX, filled: true };
+const REACH: WriteScope =
+    WriteScope { places: 4, kept_bytes: KEPT_BYTES_MAX, file_bytes: KEPT_BYTES_MAX, filled: true };
 
 /// The same with --quick: what a stick puts back in a few seconds.
-const QUICK_REACH: Reach = Reach { places: 2, kept_bytes: QUICK_BYTES, file_bytes: QUICK_BYTES, ..REACH };
+const QUICK_REACH: WriteScope = WriteScope { places: 2, kept_bytes: QUICK_BYTES, file_bytes: QUICK_BYTES, ..REACH };
 /// See [`QUICK_REACH`].
 const QUICK_BYTES: u64 = 32 << 20;
 

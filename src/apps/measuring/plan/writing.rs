@@ -23,7 +23,7 @@ const PIECE_BYTES: u32 = 512;
 
 /// Where measuring wants to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reach {
+pub struct WriteScope {
     /// Places on a device, spread from its first byte to its last.
     pub places: u32,
     /// Bytes of a device that are kept and put back, at most; no more than [`KEPT_BYTES_MAX`].
@@ -91,7 +91,7 @@ pub fn measure_writing(
     wish: &WriteWish,
     facts: &Facts,
     store: Option<&Facts>,
-    reach: Reach,
+    reach: WriteScope,
     engine: Option<EngineKind>,
     host: &Host,
 ) -> Result<Writing> {
@@ -199,7 +199,8 @@ mod tests {
     use proptest::prelude::*;
 
     const HOST: Host = Host { ring_refused: None };
-    const REACH: Reach = Reach { places: 4, kept_bytes: KEPT_BYTES_MAX, file_bytes: KEPT_BYTES_MAX, filled: true };
+    const REACH: WriteScope =
+        WriteScope { places: 4, kept_bytes: KEPT_BYTES_MAX, file_bytes: KEPT_BYTES_MAX, filled: true };
 
     fn disk(size: u64) -> Facts {
         let mut facts = Facts::new("/dev/sdz", EndpointKind::Block);
@@ -233,7 +234,7 @@ mod tests {
 
     #[test]
     fn no_more_is_kept_than_was_asked_for() {
-        let reach = Reach { kept_bytes: 64 << 20, ..REACH };
+        let reach = WriteScope { kept_bytes: 64 << 20, ..REACH };
         let store = file(false, 100 << 30);
         let writing = measure_writing(&WriteWish::default(), &disk(1 << 40), Some(&store), reach, None, &HOST).unwrap();
         let WriteTarget::Kept(places) = &writing.over else { panic!("{writing:?}") };
