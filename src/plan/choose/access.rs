@@ -9,14 +9,14 @@ use crate::plan::words::{self, offset_option};
 
 /// How both sides are opened, and where their alignments cut the range.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reach {
+pub(crate) struct AccessPair {
     /// By [`Side::index`]; `existing` is not settled yet.
     pub(crate) access: [Access; 2],
     pub(crate) head_bytes: u32,
     pub(crate) tail_align_bytes: u32,
 }
 
-impl Reach {
+impl AccessPair {
     /// What block sizes have to be multiples of.
     pub(crate) fn align_bytes(&self) -> u32 {
         self.access[0].offset_align_bytes.max(self.access[1].offset_align_bytes)
@@ -48,7 +48,7 @@ pub(crate) fn access(
     range: &Range,
     overlap: Option<Overlap>,
     notes: &mut PlanNotes,
-) -> Result<Reach> {
+) -> Result<AccessPair> {
     let mut wishes = [wish(asked, range, Side::Source)?, wish(asked, range, Side::Dest)?];
     let head = settle(asked, range, overlap, &mut wishes)?;
     settle_ranges(asked, &mut wishes)?;
@@ -94,7 +94,7 @@ pub(crate) fn access(
         notes.chose("alignment", choice, "aligns the following blocks");
     }
     let tail_align_bytes = wishes[Side::Dest.index()].align.map_or(1, |align| align.max(TAIL_ALIGN_BYTES));
-    Ok(Reach { access: [source, dest], head_bytes, tail_align_bytes })
+    Ok(AccessPair { access: [source, dest], head_bytes, tail_align_bytes })
 }
 
 /// What `side` would like by itself.

@@ -1,5 +1,5 @@
 //! Block size and queue depth.
-use super::{Engines, OneGround, Reach, mostly_cached, one_ground};
+use super::{AccessPair, Engines, OneGround, mostly_cached, one_ground};
 use crate::core::{
     Bursts, Cache, EndpointKind, EngineKind, Error, Facts, Kind, Limits, PlanNotes, Result, SavedPace, Side, Tuning,
 };
@@ -28,7 +28,7 @@ pub(crate) fn pace(
     asked: &PlanInput,
     range: &Range,
     engines: &Engines,
-    reach: &Reach,
+    reach: &AccessPair,
     notes: &mut PlanNotes,
 ) -> Result<Tuning> {
     let options = asked.options;
