@@ -41,7 +41,7 @@ pub use clock::Clock;
 pub use commands::Commands;
 pub use cost::Cost;
 pub use failure::MeasureFailure;
-pub use forecast::{Course, Forecast, Reached, Track};
+pub use forecast::{CopyProgress, Course, Forecast, ProgressTrack};
 pub use grid::{Effort, grid};
 pub use level::PointRate;
 pub use pick::{BestPoint, answer};
