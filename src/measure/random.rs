@@ -123,7 +123,7 @@ pub fn random(subject: &mut Subject, wish: &RandomReads, stop: &Stop) -> Result<
     let idle = (0..).zip(subject.filled(wish.point.block_bytes, wish.point.depth)).collect();
     let began = subject.clock.now();
     let used = sys::used();
-    let mut reading = Reading {
+    let mut reading = RandomRun {
         wish,
         end: &end,
         rng: fastrand::Rng::with_seed(wish.seed),
@@ -147,7 +147,7 @@ pub fn random(subject: &mut Subject, wish: &RandomReads, stop: &Stop) -> Result<
     };
     let read = reading.read(side, subject, stop).map_err(broken);
     let now = sys::used();
-    let Reading { mut found, bad, last, .. } = reading;
+    let RandomRun { mut found, bad, last, .. } = reading;
     found.cpu_s = (now.user + now.system).saturating_sub(used.user + used.system).as_secs_f64();
     found.seconds = (last - began).as_secs_f64();
     bad.into_iter().for_each(|bad| subject.note_bad(bad));
@@ -157,7 +157,7 @@ pub fn random(subject: &mut Subject, wish: &RandomReads, stop: &Stop) -> Result<
 }
 
 /// The reads, and the result of them.
-struct Reading<'a> {
+struct RandomRun<'a> {
     wish: &'a RandomReads,
     end: &'a Arc<dyn Endpoint>,
     rng: fastrand::Rng,
@@ -170,7 +170,7 @@ struct Reading<'a> {
     bad: Vec<BadRange>,
 }
 
-impl Reading<'_> {
+impl RandomRun<'_> {
     fn read(&mut self, mut side: EndpointQueue, subject: &Subject, stop: &Stop) -> io::Result<()> {
         let mut done = Vec::new();
         loop {
