@@ -275,7 +275,7 @@ fn has_settled(stages: &[Stage], warmth: &Warmth, asked_bytes: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Reading;
+    use super::super::TemperatureReading;
     use super::*;
     use crate::core::{Endpoint, EngineKind};
     use crate::disks::memory::{Fault, Memory};
@@ -330,7 +330,7 @@ mod tests {
         let at = |mib: u64, seconds| WriteMoment { bytes: mib << 20, seconds };
         let fast = Stage { from: at(0, 0.0), to: at(1000, 10.0), bytes_per_s: 105e6 };
         let slow = Stage { from: fast.to, to: at(3000, 100.0), bytes_per_s: 23e6 };
-        let reading = |(seconds, celsius)| Reading { seconds, celsius };
+        let reading = |(seconds, celsius)| TemperatureReading { seconds, celsius };
         let settled = |last| {
             let readings = [(0.0, 40.0), (10.0, 84.0), (50.0, 80.0), (60.0, 70.0), (80.0, last)];
             has_settled(&[fast, slow], &Warmth::new(None, readings.map(reading).into()), 1 << 30)

@@ -121,7 +121,7 @@ pub fn trend(stages: &[Stage], warmth: &Warmth) -> Trend {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Reading, WriteMoment};
+    use super::super::{TemperatureReading, WriteMoment};
     use super::*;
 
     /// Rates that hold a minute each.
@@ -145,7 +145,7 @@ mod tests {
         let times = (0..=rates.len()).flat_map(|minute| [(minute, 0.0), (minute, 30.0)]);
         let reading = |(minute, more): (usize, f64)| {
             let celsius = if more == 0.0 { celsius(minute) } else { 50.0 };
-            Reading { seconds: 60.0 * minute as f64 + more, celsius }
+            TemperatureReading { seconds: 60.0 * minute as f64 + more, celsius }
         };
         let warmth = Warmth::new(Some(84.0), times.map(reading).collect());
         (trend(&stages(rates), &warmth), fell_hot(&stages(rates), &warmth))

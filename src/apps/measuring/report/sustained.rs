@@ -138,7 +138,7 @@ pub fn sustained_csv(found: &Sustained) -> String {
 mod tests {
     use super::*;
     use crate::core::{EndpointKind, EngineKind, Op};
-    use crate::measure::Reading;
+    use crate::measure::TemperatureReading;
 
     /// What is found of these rates in MB/s, each over 100 MB in steps of 4, of a drive so warm at the end of each.
     fn found(rates: &[f64], celsius: &[f64]) -> Sustained {
@@ -149,7 +149,7 @@ mod tests {
         }
         found.end = now;
         let ends = found.steps.iter().skip(24).step_by(25);
-        let reading = |(step, &celsius): (&WriteMoment, &f64)| Reading { seconds: step.seconds, celsius };
+        let reading = |(step, &celsius): (&WriteMoment, &f64)| TemperatureReading { seconds: step.seconds, celsius };
         let readings = ends.zip(celsius).map(reading).collect();
         Sustained { warmth: Warmth::new(Some(84.0), readings), ..found }
     }
