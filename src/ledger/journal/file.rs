@@ -1,5 +1,5 @@
 //! The journal's file.
-use super::reading::{Reading, Torn, read};
+use super::reading::{JournalReading, Torn, read};
 use super::record::{FinalStamp, Record};
 use super::{Head, State};
 use crate::core::{Extent, ExtentSet};
@@ -78,7 +78,7 @@ impl Journal {
     ///
     /// # Errors
     /// It cannot be read, is no journal, of a newer haul, or damaged.
-    pub fn look(path: &Path) -> Result<Reading, Fault> {
+    pub fn look(path: &Path) -> Result<JournalReading, Fault> {
         read(BufReader::new(open_to_read(path).map_err(file_fault)?))
     }
 

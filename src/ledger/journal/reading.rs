@@ -18,7 +18,7 @@ pub struct Torn {
 
 /// What a journal says.
 #[derive(Clone, Debug)]
-pub struct Reading {
+pub struct JournalReading {
     /// Which copy.
     pub head: Head,
     /// What is claimed.
@@ -40,10 +40,11 @@ pub struct Reading {
 ///
 /// # Errors
 /// It is no journal, of a newer haul, or damaged.
-pub fn read(input: impl BufRead) -> Result<Reading, Fault> {
+pub fn read(input: impl BufRead) -> Result<JournalReading, Fault> {
     let mut lines = Lines::new(RecordFile::Journal, input);
     let (head, seal) = Head::read(&mut lines)?;
-    let mut reading = Reading { head, state: State::default(), ended: None, torn: None, whole_bytes: lines.end, seal };
+    let mut reading =
+        JournalReading { head, state: State::default(), ended: None, torn: None, whole_bytes: lines.end, seal };
     loop {
         let ended = lines.advance()?;
         if ended == Line::None {
