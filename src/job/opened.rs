@@ -59,7 +59,7 @@ pub(crate) struct Copied {
 }
 
 /// The result of running a copy.
-pub(crate) enum Ran {
+pub(crate) enum CopyResult {
     /// It ran, however it ended.
     Copied(Box<Copied>),
     /// This signal came before the first write.
@@ -124,14 +124,14 @@ impl Opened {
     /// # Errors
     /// The dest is not what `--delta=MANIFEST` says, or no thread is left; nothing was written then. Other failures are
     /// in the outcome.
-    pub(crate) fn copy(mut self) -> Result<Ran> {
+    pub(crate) fn copy(mut self) -> Result<CopyResult> {
         let started = SystemTime::now();
         let there = match self.delta.take().zip(self.journal.as_mut()) {
             None => None,
             Some((delta, journal)) => {
                 match delta.judge(&self.session, &self.plans.all.plan, &self.ends, &self.collector, journal)? {
                     DeltaResult::There(there) => Some(there),
-                    DeltaResult::Interrupted(signal) => return Ok(Ran::Interrupted(signal)),
+                    DeltaResult::Interrupted(signal) => return Ok(CopyResult::Interrupted(signal)),
                 }
             }
         };
@@ -158,7 +158,7 @@ impl Opened {
             journal.iter().for_each(|left| left.settle(&mut outcome, &ends[Side::Dest.index()]));
         }
         let journal = journal.filter(|_| renews);
-        Ok(Ran::Copied(Box::new(Copied { opened: self, outcome, series, started, behind, journal })))
+        Ok(CopyResult::Copied(Box::new(Copied { opened: self, outcome, series, started, behind, journal })))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::apps::told::{Went, show, tell};
 use crate::apps::unbegun::{tell_interrupted, tell_unbegun};
 use crate::core::{Error, Result};
 use crate::job::operator::Operator;
-use crate::job::{CatchUp, Finished, Opened, Prepared, Ran};
+use crate::job::{CatchUp, CopyResult, Finished, Opened, Prepared};
 use crate::plan::{Options, ProgressStyle, Verbosity};
 use crate::report::text;
 use std::mem;
@@ -68,8 +68,8 @@ fn copy(options: &Options, call: &Call<'_>) -> Result<Exit> {
 /// Carries the copy out, and reads back; `Err`: this signal came before the first write.
 fn run(opened: Opened) -> Result<std::result::Result<Finished, i32>> {
     Ok(match opened.copy()? {
-        Ran::Copied(copied) => Ok(copied.finish()),
-        Ran::Interrupted(signal) => Err(signal),
+        CopyResult::Copied(copied) => Ok(copied.finish()),
+        CopyResult::Interrupted(signal) => Err(signal),
     })
 }
 
