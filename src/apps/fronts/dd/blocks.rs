@@ -50,7 +50,7 @@ pub(crate) fn facts(side: Side, opened: &Opened) -> DdFacts {
 }
 
 /// Ready to move blocks: planned, and both sides open a second time.
-struct Ready {
+struct ReadyToCopy {
     plan: Plan,
     ends: [Arc<dyn Endpoint>; 2],
 }
@@ -103,7 +103,7 @@ pub(crate) fn go_ahead(
 }
 
 /// Plans and opens. The error says why it has to go by records.
-fn prepare(records: &RecordPlan, blocks: &Blocks, ends: &OpenSides, held: &Held) -> Result<Ready, String> {
+fn prepare(records: &RecordPlan, blocks: &Blocks, ends: &OpenSides, held: &Held) -> Result<ReadyToCopy, String> {
     let paths = [&ends.source, &ends.dest]
         .map(|end| end.fd().map(|fd| format!("/proc/self/fd/{}", fd.as_raw_fd())).unwrap_or_default());
     let (plan, source, dest) = plan_for(records, blocks, &paths, held)?;
@@ -111,7 +111,7 @@ fn prepare(records: &RecordPlan, blocks: &Blocks, ends: &OpenSides, held: &Held)
     let [held_source, held_dest] = held.ends.clone();
     let source_end = held_source.map_or_else(|| disks::open_source(&plan.source, &source), Ok).map_err(failed)?;
     let dest_end = held_dest.map_or_else(|| disks::open_dest(&plan.dest, &dest), Ok).map_err(failed)?;
-    Ok(Ready { plan, ends: [source_end, dest_end] })
+    Ok(ReadyToCopy { plan, ends: [source_end, dest_end] })
 }
 
 /// The plan for moving `blocks` between what `paths` lead to, and the facts of both.
@@ -138,7 +138,7 @@ pub(crate) fn plan_for(
     Ok((plan, source, dest))
 }
 
-impl Ready {
+impl ReadyToCopy {
     /// Moves the blocks. After a failure, records go on from the last whole one that has arrived: they come to the same
     /// place and say what is wrong there.
     fn run(self, plan: &RecordPlan, ends: &OpenSides, watch: &Watch) -> BlocksMoved {
