@@ -17,7 +17,7 @@ use crate::report::printable::printable;
 use dests::Dests;
 use meter::Meter;
 use plain::Pacer;
-use said::Said;
+use said::ProgressEvent;
 use sample::Sample;
 use screen::Screen;
 use serde::Serialize;
@@ -57,7 +57,7 @@ struct Shared {
 }
 
 enum Message {
-    Said(Said, Duration),
+    Said(ProgressEvent, Duration),
     End,
 }
 
@@ -133,7 +133,7 @@ pub fn last_line(report: &impl Serialize) -> String {
 
 impl Observer for Progress {
     fn hear(&self, event: &Event<'_>) {
-        let Some(said) = Said::of(event) else { return };
+        let Some(said) = ProgressEvent::of(event) else { return };
         // Fails only after the end, when the display has ended.
         let _ = self.messages.send(Message::Said(said, self.shared.began.elapsed()));
     }
@@ -192,10 +192,10 @@ impl Shared {
     }
 
     /// Tells an event. A flush is worth a plain line of its own where there were others: it may take long.
-    fn say(&self, said: &Said, at: Duration, pacer: &Pacer) {
+    fn say(&self, said: &ProgressEvent, at: Duration, pacer: &Pacer) {
         match (self.screen.style(), said) {
             (ProgressStyle::Json, said) => self.screen.write(&said.json(at)),
-            (ProgressStyle::Plain, Said::Began(Phase::Flushing)) if pacer.has_begun() => {
+            (ProgressStyle::Plain, ProgressEvent::Began(Phase::Flushing)) if pacer.has_begun() => {
                 self.screen.write(&plain::lines(&self.look(), &self.dest, &[]));
             }
             (ProgressStyle::Silent, _) => {}
