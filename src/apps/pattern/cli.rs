@@ -156,10 +156,10 @@ struct WayArguments {
 }
 
 /// The options that the words mean, and the run that was asked for; or why they are invalid.
-pub(super) type Settled = Result<(Options, Option<u64>), Unmeant>;
+pub(super) type Validated = Result<(Options, Option<u64>), Unmeant>;
 
 impl WriteArguments {
-    pub(super) fn into_options(self) -> Settled {
+    pub(super) fn into_options(self) -> Validated {
         let dest = self.dest.clone();
         let options = Options {
             dest: address("DST", dest)?,
@@ -173,7 +173,7 @@ impl WriteArguments {
 }
 
 impl CheckArguments {
-    pub(super) fn into_options(self) -> Settled {
+    pub(super) fn into_options(self) -> Validated {
         let mut options = Options { source: address("SRC", self.source.clone())?, ..shared(&self.place, &self.way) };
         // There is one side to be reached, whatever it is called.
         if matches!(options.passthrough, PassthroughMode::Dest | PassthroughMode::Both) {
