@@ -4,7 +4,7 @@ use super::signals::{Running, Signals};
 use super::unbegun::by_signal;
 use crate::core::{Error, Event, Facts, Kind, Observer, Plan, PlanNotes, Result, Series, Side, locked};
 use crate::job::journal::{ResumeChoice, Unfinished};
-use crate::job::operator::{Operator, Run, Shown};
+use crate::job::operator::{Operator, Run, RunDisplay};
 use crate::job::undo::PutBack;
 use crate::plan::{Options, ProgressStyle};
 use crate::report::{Out, Progress, text};
@@ -120,7 +120,7 @@ impl Operator for Console {
         confirm(&plan.dest.address, can_be_asked, || text::confirm(plan, source, dest), self.out)
     }
 
-    fn begin(&self, run: Run<'_>) -> Arc<dyn Shown> {
+    fn begin(&self, run: Run<'_>) -> Arc<dyn RunDisplay> {
         let Run { plan, ends, stop, watched, forecast } = run;
         let mut begun = None;
         self.signals.begin(|| {
@@ -138,7 +138,7 @@ impl Operator for Console {
     }
 }
 
-impl Shown for Progress {
+impl RunDisplay for Progress {
     fn finish(&self) {
         Progress::finish(self);
     }

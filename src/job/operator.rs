@@ -18,7 +18,7 @@ pub(crate) struct Run<'a> {
 }
 
 /// A run that is shown.
-pub(crate) trait Shown: Observer + Send {
+pub(crate) trait RunDisplay: Observer + Send {
     /// Ends it; later calls do nothing.
     fn finish(&self);
 
@@ -54,7 +54,7 @@ pub(crate) trait Operator: Send + Sync {
     fn confirm(&self, plan: &Plan, source: &Facts, dest: &Facts) -> Result<()>;
 
     /// Shows a run; from now on a signal is about it.
-    fn begin(&self, run: Run<'_>) -> Arc<dyn Shown>;
+    fn begin(&self, run: Run<'_>) -> Arc<dyn RunDisplay>;
 
     /// The run is over: a signal ends the process at once.
     fn done(&self);
@@ -85,14 +85,14 @@ pub(super) mod tests {
             Ok(())
         }
 
-        fn begin(&self, _run: Run<'_>) -> Arc<dyn Shown> {
+        fn begin(&self, _run: Run<'_>) -> Arc<dyn RunDisplay> {
             Arc::new(Silent)
         }
 
         fn done(&self) {}
     }
 
-    impl Shown for Silent {
+    impl RunDisplay for Silent {
         fn finish(&self) {}
 
         fn series(&self) -> Series {

@@ -1,6 +1,6 @@
 //! Runs of the engine that belong to one command: each is shown by itself, one stop ends all of them.
 use super::estimate::Estimated;
-use super::operator::{Operator, Run, Shown};
+use super::operator::{Operator, Run, RunDisplay};
 use crate::core::{CheckpointPlan, Event, Observer, Outcome, Plan, Schedule, Series, Side, Stop, Tally, Watched};
 use crate::engine::{self, Endpoints};
 use crate::measure::Forecast;
@@ -20,7 +20,7 @@ pub(crate) struct Session {
 /// One of several at once: where its numbers go, and what shows those of all.
 struct OneOfSeveral {
     tally: Arc<Tally>,
-    shown: Arc<dyn Shown>,
+    shown: Arc<dyn RunDisplay>,
 }
 
 /// One run of the engine.
@@ -124,14 +124,20 @@ impl Session {
         done
     }
 
-    fn show(&self, plan: &Plan, ends: &Endpoints, watched: &[Watched], forecast: Option<Forecast>) -> Arc<dyn Shown> {
+    fn show(
+        &self,
+        plan: &Plan,
+        ends: &Endpoints,
+        watched: &[Watched],
+        forecast: Option<Forecast>,
+    ) -> Arc<dyn RunDisplay> {
         self.operator.begin(Run { plan, ends, stop: &self.stop, watched, forecast })
     }
 }
 
 /// Two observers of the same events.
 struct ObserverPair<'a> {
-    shown: &'a dyn Shown,
+    shown: &'a dyn RunDisplay,
     observer: &'a dyn Observer,
 }
 
