@@ -8,7 +8,7 @@ use crate::core::{Error, Kind, Result};
 use crate::job::manifest::open;
 use crate::ledger::SideIdentity;
 use crate::ledger::manifest::{Difference, Incomparable, diff};
-use crate::report::manifest::{Compared, Shown, ShownSide, compared, run, shown};
+use crate::report::manifest::{Compared, ManifestReport, ManifestSide, compared, run, shown};
 use crate::report::{Out, json};
 use words::{ManifestAction, ManifestArguments, ManifestVerb};
 
@@ -54,7 +54,7 @@ fn show(path: &str, as_json: bool, out: Out) -> Result<Exit> {
     let manifest = open(path)?;
     let (head, closing) = (&manifest.head, &manifest.closing);
     let zeros = manifest.pieces().iter().filter(|(_, digest)| digest.is_none());
-    let report = Shown {
+    let report = ManifestReport {
         schema: json::SCHEMA,
         report: "manifest",
         path: path.to_owned(),
@@ -74,9 +74,9 @@ fn show(path: &str, as_json: bool, out: Out) -> Result<Exit> {
     Ok(printed(out, &if as_json { json::text(&report) } else { shown(&report) }))
 }
 
-fn side(side: &SideIdentity) -> ShownSide {
+fn side(side: &SideIdentity) -> ManifestSide {
     let SideIdentity { path, kind, offset_bytes, size_bytes, model, serial, wwn, .. } = side.clone();
-    ShownSide { path, kind, offset_bytes, size_bytes, model, serial, wwn }
+    ManifestSide { path, kind, offset_bytes, size_bytes, model, serial, wwn }
 }
 
 fn compare([first, second]: [&str; 2], quiet: bool, as_json: bool, out: Out) -> Result<Exit> {
