@@ -2,7 +2,7 @@
 use super::console::Console;
 use super::exit::{Exit, printed};
 use crate::core::schedules;
-use crate::core::{Decision, Digest, Ended, Facts, Outcome, Plan, Result, Silent};
+use crate::core::{Decision, Digest, Ended, Facts, NoObserver, Outcome, Plan, Result};
 use crate::engine::Endpoints;
 use crate::job::session::{Session, Task};
 use crate::job::{Prepared, estimate};
@@ -53,7 +53,7 @@ pub(super) fn carry_out(
     let session = Session::new(console.clone());
     let started = SystemTime::now();
     let plan = &decision.plan;
-    let outcome = &session.run(Task::new(plan, ends, &mut *schedules::make(plan, &ends[0]), &Silent));
+    let outcome = &session.run(Task::new(plan, ends, &mut *schedules::make(plan, &ends[0]), &NoObserver));
     tell(&Went { options, decision, outcome, words, started }, console)
 }
 

@@ -42,8 +42,8 @@ pub trait Observer: Sync {
 
 /// Hears nothing.
 #[derive(Debug)]
-pub struct Silent;
+pub struct NoObserver;
 
-impl Observer for Silent {
+impl Observer for NoObserver {
     fn hear(&self, _event: &Event<'_>) {}
 }

@@ -66,7 +66,7 @@ pub use digested_block::{BlockDigests, DigestedBlock};
 pub use endpoint::{ClosingReport, Endpoint, EndpointChange, OffloadSource, OnRing};
 pub use error::{Error, Kind, Result};
 pub use estimate::{Bound, Doubt, Estimate, WriteRate};
-pub use event::{Event, Observer, Phase, Silent};
+pub use event::{Event, NoObserver, Observer, Phase};
 pub use extent::{Extent, Run, RunKind};
 pub use extent_set::ExtentSet;
 pub use facts::{

@@ -63,7 +63,7 @@ pub(crate) trait Operator: Send + Sync {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::core::Silent;
+    use crate::core::NoObserver;
 
     /// Agrees to everything, and shows nothing.
     pub(in crate::job) struct AcceptAll;
@@ -86,13 +86,13 @@ pub(super) mod tests {
         }
 
         fn begin(&self, _run: Run<'_>) -> Arc<dyn RunDisplay> {
-            Arc::new(Silent)
+            Arc::new(NoObserver)
         }
 
         fn done(&self) {}
     }
 
-    impl RunDisplay for Silent {
+    impl RunDisplay for NoObserver {
         fn finish(&self) {}
 
         fn series(&self) -> Series {

@@ -2,7 +2,7 @@
 use crate::model::{pattern, plan, tuning};
 use haul::core::{
     CallStyle, CheckpointPlan, CheckpointSink, Ended, Endpoint, EndpointKind, EngineKind, Error, Extent, ExtentSet,
-    Facts, Kind, Op, Outcome, Plan, Request, Silent, Stop, Tally,
+    Facts, Kind, NoObserver, Op, Outcome, Plan, Request, Stop, Tally,
 };
 use haul::disks::memory::{Fault, Memory};
 use std::io;
@@ -97,7 +97,7 @@ fn run(plan: &Plan, already: &ExtentSet, flush_fails: u64, keep_fails: u64, ever
         plan,
         &ends,
         &mut *schedule,
-        haul::engine::Watch::new(&stop, &tally, &Silent),
+        haul::engine::Watch::new(&stop, &tally, &NoObserver),
         Some(keeping),
     );
     let told = auditor.told.lock().unwrap().clone();
@@ -179,7 +179,7 @@ fn a_copy_that_fails_tells_all_that_arrived_once_it_is_durable() {
         &plan,
         &ends,
         &mut *schedule,
-        haul::engine::Watch::new(&stop, &tally, &Silent),
+        haul::engine::Watch::new(&stop, &tally, &NoObserver),
         Some(keeping),
     );
     assert!(matches!(outcome.ended, Ended::Failed(_)));

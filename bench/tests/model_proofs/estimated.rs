@@ -2,8 +2,8 @@
 use super::found::subject;
 use super::world::World;
 use haul::core::{
-    Access, Bound, Cache, Direction, Ended, EndpointKind, EngineKind, Existing, Extent, OnError, Plan, PlanSide, Route,
-    Side, Silent, Stop, Tally, Tuning, WriteOrder, Zeros,
+    Access, Bound, Cache, Direction, Ended, EndpointKind, EngineKind, Existing, Extent, NoObserver, OnError, Plan,
+    PlanSide, Route, Side, Stop, Tally, Tuning, WriteOrder, Zeros,
 };
 use haul::measure::{
     Budget, CopyProgress, Course, Curve, Forecast, Point, ProgressTrack, Subject, Way, Zone, look, sample,
@@ -80,8 +80,12 @@ fn copy(pair: &Pair) -> Told {
     let (watched, noted) = (tally.clone(), seen.clone());
     world.on_tick(Box::new(move |now_s| noted.lock().unwrap().push((now_s, watched.written_bytes.load(Relaxed)))));
     let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
-    let outcome =
-        haul::engine::run(&plan, &ends, &mut *schedule, haul::engine::Watch::new(&Stop::default(), &tally, &Silent));
+    let outcome = haul::engine::run(
+        &plan,
+        &ends,
+        &mut *schedule,
+        haul::engine::Watch::new(&Stop::default(), &tally, &NoObserver),
+    );
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
     let took_s = world.now_s() - looking_s;
 

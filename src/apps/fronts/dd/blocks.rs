@@ -8,7 +8,7 @@ use crate::apps::fronts::record_counts::RecordCounts;
 use crate::apps::fronts::record_plan::{Diagnostic, RecordPlan};
 use crate::apps::fronts::records::{OpenSides, Opened, Sort};
 use crate::core::schedules;
-use crate::core::{Ended, Endpoint, Facts, Host, Plan, Side, Silent, Stop, Tally};
+use crate::core::{Ended, Endpoint, Facts, Host, NoObserver, Plan, Side, Stop, Tally};
 use crate::disks;
 use crate::disks::probe;
 use crate::engine;
@@ -146,7 +146,8 @@ impl ReadyToCopy {
         let dest_size = file_size(&ends.dest);
         watch.moving(Some(BlockCopy { stop: stop.clone(), tally: tally.clone(), ends: self.ends.clone() }));
         let mut schedule = schedules::make(&self.plan, &self.ends[Side::Source.index()]);
-        let outcome = engine::run(&self.plan, &self.ends, &mut *schedule, engine::Watch::new(&stop, &tally, &Silent));
+        let outcome =
+            engine::run(&self.plan, &self.ends, &mut *schedule, engine::Watch::new(&stop, &tally, &NoObserver));
         watch.moving(None);
         let mut bytes = outcome.claimed.end();
         if !matches!(outcome.ended, Ended::Complete) {
