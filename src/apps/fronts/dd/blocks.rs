@@ -6,7 +6,7 @@ use crate::apps::fronts::dd::plan::{
 };
 use crate::apps::fronts::record_counts::RecordCounts;
 use crate::apps::fronts::record_plan::{Diagnostic, RecordPlan};
-use crate::apps::fronts::records::{OpenSides, Opened, Sort};
+use crate::apps::fronts::records::{OpenSides, Opened, SideKind};
 use crate::core::schedules;
 use crate::core::{Ended, Endpoint, Facts, Host, NoObserver, Plan, Side, Stop, Tally};
 use crate::disks;
@@ -30,14 +30,14 @@ pub(crate) fn facts(side: Side, opened: &Opened) -> DdFacts {
     // What is still to be made has an offset and no descriptor.
     let offset = opened.tell().ok().or(opened.offset);
     let kind = match opened.sort {
-        Sort::File => DdKind::File,
-        Sort::Block => DdKind::Block,
-        Sort::Pipe => DdKind::Pipe,
-        Sort::Zeros => DdKind::Zeros,
-        Sort::Null => DdKind::Null,
-        Sort::ScsiGeneric => DdKind::ScsiGeneric,
-        Sort::Commands => DdKind::Commands,
-        Sort::Other => DdKind::Other,
+        SideKind::File => DdKind::File,
+        SideKind::Block => DdKind::Block,
+        SideKind::Pipe => DdKind::Pipe,
+        SideKind::Zeros => DdKind::Zeros,
+        SideKind::Null => DdKind::Null,
+        SideKind::ScsiGeneric => DdKind::ScsiGeneric,
+        SideKind::Commands => DdKind::Commands,
+        SideKind::Other => DdKind::Other,
     };
     let odd = OFlags::APPEND | OFlags::SYNC | OFlags::DSYNC | OFlags::NONBLOCK;
     let (odd_flags, direct) = (opened.flags.intersects(odd), opened.flags.contains(OFlags::DIRECT));
@@ -167,7 +167,7 @@ impl ReadyToCopy {
 }
 
 fn file_size(end: &Opened) -> Option<u64> {
-    let fd = end.fd().ok().filter(|_| end.sort == Sort::File)?;
+    let fd = end.fd().ok().filter(|_| end.sort == SideKind::File)?;
     rustix::fs::fstat(fd).ok().map(|stat| stat.st_size as u64)
 }
 

@@ -1,5 +1,5 @@
 //! The calls that move bytes of one side: of a descriptor, or of a disk by its own commands.
-use super::opened::{Opened, Sort, Standing};
+use super::opened::{Opened, SideKind, Standing};
 use crate::core::{DeviceCounts, RecordDevice};
 use crate::sys;
 use rustix::fs::{OFlags, SeekFrom};
@@ -14,7 +14,7 @@ impl Opened {
         Opened {
             fd: None,
             standing: Some(Standing { device, at: 0.into(), size }),
-            sort: Sort::Commands,
+            sort: SideKind::Commands,
             size: Some(size),
             offset: Some(0),
             flags: OFlags::empty(),

@@ -29,6 +29,6 @@ pub use busy::busy;
 pub use commands_only::check_nodes;
 pub use end::finish;
 pub use open::{OpenSides, empty, open};
-pub use opened::{Opened, Sort};
+pub use opened::{Opened, SideKind};
 pub use pipeline::{RecordsEnd, has_memory, run};
 pub use start::{SkipResult, StartResult, begin};

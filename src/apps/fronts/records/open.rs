@@ -1,7 +1,7 @@
 //! Opening both sides as dd does.
 use super::busy::{hold_dest, hold_second};
 use super::commands_only::check_nodes;
-use super::opened::{Opened, Sort, sort};
+use super::opened::{Opened, SideKind, sort};
 use crate::apps::fronts::record_plan::{Diagnostic, ExtraDiagnostic, OpenWords, RecordPlan, RecordSide};
 use crate::core::Side;
 use crate::hold::Held;
@@ -33,8 +33,8 @@ impl Opened {
             logical_block_bytes: None,
         };
         match sort {
-            Ok(Sort::File | Sort::Block) | Err(_) => {}
-            Ok(sort) => return Ok(unopened(sort, None, (sort != Sort::Pipe).then_some(0))),
+            Ok(SideKind::File | SideKind::Block) | Err(_) => {}
+            Ok(sort) => return Ok(unopened(sort, None, (sort != SideKind::Pipe).then_some(0))),
         }
         match (open_path(asked, OFlags::RDONLY, OFlags::NONBLOCK), side) {
             (Ok(fd), _) => {
@@ -43,21 +43,21 @@ impl Opened {
                 Ok(opened)
             }
             (Err(complaint), Side::Source) => Err(complaint),
-            (Err(_), Side::Dest) => Ok(unopened(Sort::File, Some(0), Some(0))),
+            (Err(_), Side::Dest) => Ok(unopened(SideKind::File, Some(0), Some(0))),
         }
     }
 
     fn look(fd: Option<OwnedFd>) -> Opened {
         let stat = fd.as_ref().and_then(|fd| rustix::fs::fstat(fd).ok());
-        let sort = stat.as_ref().map_or(Sort::Other, sort);
+        let sort = stat.as_ref().map_or(SideKind::Other, sort);
         let size = match (sort, &fd) {
-            (Sort::File, _) => stat.map(|stat| stat.st_size as u64),
-            (Sort::Block, Some(fd)) => sys::block::size_bytes(fd.as_fd()).ok(),
+            (SideKind::File, _) => stat.map(|stat| stat.st_size as u64),
+            (SideKind::Block, Some(fd)) => sys::block::size_bytes(fd.as_fd()).ok(),
             _ => None,
         };
         let offset = fd.as_ref().and_then(|fd| rustix::fs::tell(fd).ok());
         let flags = fd.as_ref().and_then(|fd| rustix::fs::fcntl_getfl(fd).ok()).unwrap_or(OFlags::empty());
-        let block = fd.as_ref().filter(|_| sort == Sort::Block);
+        let block = fd.as_ref().filter(|_| sort == SideKind::Block);
         let logical_block_bytes = block.and_then(|fd| rustix::fs::ioctl_blksszget(fd).ok());
         Opened { fd, standing: None, sort, size, offset, flags, logical_block_bytes }
     }
@@ -65,7 +65,7 @@ impl Opened {
     /// Nothing to open: its bytes are made up.
     pub fn made_up() -> Opened {
         let (size, offset, flags) = (None, None, OFlags::empty());
-        Opened { fd: None, standing: None, sort: Sort::Zeros, size, offset, flags, logical_block_bytes: None }
+        Opened { fd: None, standing: None, sort: SideKind::Zeros, size, offset, flags, logical_block_bytes: None }
     }
 }
 
@@ -102,10 +102,10 @@ impl OpenSides {
         let stat = |end: &Opened| end.fd().ok().and_then(|fd| rustix::fs::fstat(fd).ok());
         let (Some(source), Some(dest)) = (stat(&self.source), stat(&self.dest)) else { return false };
         match (self.source.sort, self.dest.sort) {
-            (Sort::File, Sort::File) => (source.st_dev, source.st_ino) == (dest.st_dev, dest.st_ino),
-            (Sort::Block, Sort::Block) => source.st_rdev == dest.st_rdev,
-            (Sort::File, Sort::Block) => source.st_dev == dest.st_rdev,
-            (Sort::Block, Sort::File) => source.st_rdev == dest.st_dev,
+            (SideKind::File, SideKind::File) => (source.st_dev, source.st_ino) == (dest.st_dev, dest.st_ino),
+            (SideKind::Block, SideKind::Block) => source.st_rdev == dest.st_rdev,
+            (SideKind::File, SideKind::Block) => source.st_dev == dest.st_rdev,
+            (SideKind::Block, SideKind::File) => source.st_rdev == dest.st_dev,
             _ => false,
         }
     }
@@ -277,7 +277,7 @@ pub fn empty(plan: &RecordPlan, ends: &mut OpenSides) -> Result<(), Diagnostic> 
     }
     let Some(fd) = &ends.dest.fd else { return Ok(()) };
     truncate(fd, plan)?;
-    if ends.dest.sort == Sort::File {
+    if ends.dest.sort == SideKind::File {
         ends.dest.size = rustix::fs::fstat(fd).ok().map(|stat| stat.st_size as u64);
     }
     Ok(())
@@ -288,7 +288,7 @@ fn truncate(fd: &OwnedFd, plan: &RecordPlan) -> Result<(), Diagnostic> {
     let skip = plan.dest.skip;
     // As dd has it: bytes that are fewer than a record keep nothing that was there from being emptied.
     if skip.records == 0 {
-        let is_file = rustix::fs::fstat(fd).is_ok_and(|stat| sort(&stat) == Sort::File);
+        let is_file = rustix::fs::fstat(fd).is_ok_and(|stat| sort(&stat) == SideKind::File);
         let emptied = if is_file { sys::retry(|| rustix::fs::ftruncate(fd, 0)) } else { Ok(()) };
         // dd empties a file by opening it.
         return emptied.map_err(Diagnostic::Open);

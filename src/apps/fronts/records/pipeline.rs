@@ -3,7 +3,7 @@ use super::batch::{Batch, RecordMark};
 use super::convert::{Converter, Sink, Stopped};
 use super::reader::{ReadStep, Reader};
 use super::writer::Writer;
-use super::{OpenSides, SkipResult, Sort};
+use super::{OpenSides, SideKind, SkipResult};
 use crate::apps::fronts::{Diagnostic, RecordCounts, RecordListener, RecordPlan, RecordTally};
 use crate::core::Side;
 use std::sync::{Arc, mpsc::Receiver, mpsc::Sender, mpsc::SyncSender, mpsc::channel, mpsc::sync_channel};
@@ -112,7 +112,7 @@ fn is_tiny(plan: &RecordPlan, ends: &OpenSides, before: RecordCounts) -> bool {
 fn both_gain(plan: &RecordPlan, ends: &OpenSides) -> bool {
     let converts = plan.table.is_some() || plan.swab || plan.framing.is_some() || plan.sparse;
     let more = plan.pattern.is_some() || plan.second.is_some() || plan.compare;
-    let at_once = |sort| matches!(sort, Sort::Zeros | Sort::Null);
+    let at_once = |sort| matches!(sort, SideKind::Zeros | SideKind::Null);
     let [source, dest] = [&ends.source, &ends.dest];
     converts
         || more

@@ -2,7 +2,7 @@
 use super::batch::Memory;
 use super::pattern::Maker;
 use super::start::warns_of_short_reads;
-use super::{OpenSides, SkipResult, Sort};
+use super::{OpenSides, SideKind, SkipResult};
 use crate::apps::fronts::record_counts::RecordTally;
 use crate::apps::fronts::record_plan::{Amount, Diagnostic, RecordPlan};
 use crate::core::Extent;
@@ -37,13 +37,13 @@ pub(super) enum ReadStep {
 }
 
 /// How many records one call may ask for.
-pub(super) fn batch_records(sort: Sort, record_bytes: u64, direct: bool) -> u64 {
+pub(super) fn batch_records(sort: SideKind, record_bytes: u64, direct: bool) -> u64 {
     let batch_bytes = match sort {
         _ if direct && !record_bytes.is_multiple_of(DIRECT_BYTES) => 0,
-        Sort::File | Sort::Block | Sort::Commands | Sort::Zeros | Sort::Null => BATCH_BYTES,
-        Sort::Pipe => PIPE_BATCH_BYTES,
+        SideKind::File | SideKind::Block | SideKind::Commands | SideKind::Zeros | SideKind::Null => BATCH_BYTES,
+        SideKind::Pipe => PIPE_BATCH_BYTES,
         // What a call means there it is unknown: a line, a packet, a block of a tape.
-        Sort::ScsiGeneric | Sort::Other => 0,
+        SideKind::ScsiGeneric | SideKind::Other => 0,
     };
     (batch_bytes / record_bytes).max(1)
 }
@@ -113,7 +113,7 @@ impl Reader {
         let warns = !lead.warned && warns_of_short_reads(&plan);
         let record_bytes = plan.source.record_bytes;
         // What goes into a pipe goes in pieces that its reader can take while the next one is read.
-        let sort = if ends.dest.sort == Sort::Pipe { Sort::Pipe } else { source.sort };
+        let sort = if ends.dest.sort == SideKind::Pipe { SideKind::Pipe } else { source.sort };
         let own = if ends.are_one() { 1 } else { batch_records(sort, record_bytes, direct) };
         let batch_records = plan.transfer_records.unwrap_or(own);
         let first = plan.source.skip.records + records;
@@ -267,11 +267,11 @@ impl Reader {
                 Err(error) => return self.cut_off(&bytes[..got], bytes.len(), error),
             }
             // A read of zeros is short only where the kernel had something else to do between: no end, and no record.
-            let full = self.plan.full_reads || self.ends.source.sort == Sort::Zeros;
+            let full = self.plan.full_reads || self.ends.source.sort == SideKind::Zeros;
             if !full || got.is_multiple_of(record_bytes) || got == bytes.len() {
                 return Ok(got);
             }
-            if ends.source.sort == Sort::Pipe && got > record_bytes && self.plan.transfer_records.is_none() {
+            if ends.source.sort == SideKind::Pipe && got > record_bytes && self.plan.transfer_records.is_none() {
                 // The rest of the last record may be long in coming; those before it are whole.
                 let whole = got - got % record_bytes;
                 self.begun.extend_from_slice(&bytes[whole..got]);

@@ -1,7 +1,7 @@
 //! Passing over what comes before the first record.
 use super::OpenSides;
 use super::batch::Memory;
-use super::opened::{Opened, Sort};
+use super::opened::{Opened, SideKind};
 use crate::apps::fronts::record_plan::{Amount, Diagnostic, RecordListener, RecordPlan};
 use crate::core::Side;
 use rustix::fs::{OFlags, SeekFrom};
@@ -51,7 +51,7 @@ pub fn begin(plan: &RecordPlan, ends: &OpenSides, listener: &dyn RecordListener)
 
 /// It has no offsets, and was opened for reading too.
 fn can_be_read_over(dest: &Opened) -> bool {
-    dest.sort == Sort::Pipe && dest.flags.contains(OFlags::RDWR)
+    dest.sort == SideKind::Pipe && dest.flags.contains(OFlags::RDWR)
 }
 
 /// Reads what is to be skipped of a FIFO, as dd does. A short read counts as a record.
@@ -91,7 +91,7 @@ fn skip_source(plan: &RecordPlan, ends: &OpenSides, listener: &dyn RecordListene
     let moved = source.seek(SeekFrom::Current(bytes as i64));
     match moved {
         Ok(now) => {
-            if source.sort == Sort::File && source.size.is_some_and(|size| now > size) {
+            if source.sort == SideKind::File && source.size.is_some_and(|size| now > size) {
                 listener.complain(Side::Source, &Diagnostic::SkipTooFar, false);
             }
             StartResult::Yes(SkipResult::default())

@@ -1,7 +1,7 @@
 //! Writing records, as many as one call can take, and counting what has arrived.
 use super::OpenSides;
 use super::batch::{Batch, Memory, RecordMark};
-use super::opened::Sort;
+use super::opened::SideKind;
 use super::reader::{batch_records, is_of_medium};
 use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
 use crate::apps::fronts::record_plan::{Diagnostic, ExtraDiagnostic, RecordListener, RecordPlan};
@@ -64,7 +64,7 @@ impl Writer {
             // Whoever asks for that needs it of every record.
             && !flags.intersects(OFlags::DSYNC | OFlags::SYNC);
         let many = many || plan.transfer_records.is_some();
-        let sparse = plan.sparse && !(plan.write_last && ends.dest.sort == Sort::Null);
+        let sparse = plan.sparse && !(plan.write_last && ends.dest.sort == SideKind::Null);
         let first = plan.dest.skip.records + counts.written_full;
         let (done, kept, theirs, passed) = (0, 0, None, 0);
         Writer {

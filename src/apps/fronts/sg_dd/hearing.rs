@@ -1,7 +1,7 @@
 //! Failures and signals during the copy.
 use crate::apps::fronts::dd::watch::Watcher;
 use crate::apps::fronts::record_plan::{Diagnostic, ExtraDiagnostic, RecordListener};
-use crate::apps::fronts::records::{OpenSides, Sort};
+use crate::apps::fronts::records::{OpenSides, SideKind};
 use crate::apps::fronts::sg_dd::plan::SgFailure;
 use crate::apps::fronts::sg_dd::report::{Continuation, SgTeller, continue_command};
 use crate::apps::fronts::sg_plan::SgPlan;
@@ -46,7 +46,7 @@ impl SgListener {
         state.ends = Some(ends.clone());
         state.at.source_streams = streams(ends, Side::Source) && self.plan.records.pattern.is_none();
         state.at.dest_streams = streams(ends, Side::Dest);
-        state.at.dest_file_bytes = ends.dest.size.filter(|_| ends.dest.sort == Sort::File);
+        state.at.dest_file_bytes = ends.dest.size.filter(|_| ends.dest.sort == SideKind::File);
     }
 
     /// What ended it first, if anything did.
