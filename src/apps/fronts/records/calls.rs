@@ -1,5 +1,5 @@
 //! The calls that move bytes of one side: of a descriptor, or of a disk by its own commands.
-use super::opened::{Opened, SideKind, Standing};
+use super::opened::{DevicePosition, Opened, SideKind};
 use crate::core::{DeviceCounts, RecordDevice};
 use crate::sys;
 use rustix::fs::{OFlags, SeekFrom};
@@ -13,7 +13,7 @@ impl Opened {
     pub fn by_commands(device: Arc<dyn RecordDevice>, size: u64, block_bytes: u32) -> Opened {
         Opened {
             fd: None,
-            standing: Some(Standing { device, at: 0.into(), size }),
+            standing: Some(DevicePosition { device, at: 0.into(), size }),
             sort: SideKind::Commands,
             size: Some(size),
             offset: Some(0),

@@ -35,7 +35,7 @@ pub struct Opened {
     /// `None`: a standard stream that the caller had closed.
     pub(super) fd: Option<OwnedFd>,
     /// A disk that is reached by its own commands; it has no descriptor.
-    pub(super) standing: Option<Standing>,
+    pub(super) standing: Option<DevicePosition>,
     /// What it is.
     pub sort: SideKind,
     /// Bytes, of a regular file or block device.
@@ -117,13 +117,13 @@ pub(super) fn sort(stat: &Stat) -> SideKind {
 
 /// A disk that is reached by its own commands, and its current offset. Only one thread of a copy uses each side.
 #[derive(Debug)]
-pub(super) struct Standing {
+pub(super) struct DevicePosition {
     pub(super) device: Arc<dyn RecordDevice>,
     pub(super) at: AtomicU64,
     pub(super) size: u64,
 }
 
-impl Standing {
+impl DevicePosition {
     /// Bytes up to the end, of `wanted` ones; where they are.
     pub(super) fn reach(&self, wanted: usize) -> (usize, u64) {
         let at = self.at.load(Relaxed);
