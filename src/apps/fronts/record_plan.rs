@@ -111,7 +111,7 @@ pub enum Durable {
 
 /// How much is printed on standard error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Telling {
+pub enum StatusOutput {
     /// Records and the line about the transfer.
     #[default]
     All,
@@ -189,7 +189,7 @@ pub struct RecordPlan {
     /// At the end.
     pub durable: Option<Durable>,
     /// What is reported.
-    pub telling: Telling,
+    pub telling: StatusOutput,
     /// Records that one call moves at most, and that are examined for zeros as one; `None`: as many as pay.
     pub transfer_records: Option<u64>,
     /// Buffers between reading and writing, 1: one after the other; `None`: as many as pay.
@@ -244,7 +244,7 @@ impl Default for RecordPlan {
             sparse: false,
             keep_going: false,
             durable: None,
-            telling: Telling::All,
+            telling: StatusOutput::All,
             transfer_records: None,
             buffers: None,
             pattern: None,

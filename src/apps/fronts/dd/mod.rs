@@ -12,7 +12,7 @@ use crate::apps::fronts::dd::plan::{Way, classify};
 use crate::apps::fronts::dd::report::{Quoting, Reporter, explained, usage, warning};
 use crate::apps::fronts::earlier::{stale_journals, undo_warnings};
 use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
-use crate::apps::fronts::record_plan::{Amount, Diagnostic, RecordListener, RecordPlan, Telling};
+use crate::apps::fronts::record_plan::{Amount, Diagnostic, RecordListener, RecordPlan, StatusOutput};
 use crate::apps::fronts::records::{self, OpenSides, StartResult};
 use crate::core::Side;
 use crate::report::Out;
@@ -86,7 +86,7 @@ fn heard() -> Vec<i32> {
 fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
     let (plan, tally) = (Arc::new(plan), Arc::new(RecordTally::default()));
     let teller = Arc::new(Reporter::new(name, &plan, quoting, tally.clone(), sys::was_closed(2)));
-    let tick = (plan.telling == Telling::Progress).then_some(TICK);
+    let tick = (plan.telling == StatusOutput::Progress).then_some(TICK);
     let Ok(watch) = Watch::start(&plan, teller.clone(), &tally, &heard(), tick) else { return Exit::FAILED };
     let ends = match open(&plan, &teller) {
         Ok(ends) => Arc::new(ends),

@@ -1,7 +1,7 @@
 //! One operand after the other, as they were given.
 use super::number::{self, NumberError};
 use crate::apps::fronts::dd::plan::{DdUsage, DdWarning};
-use crate::apps::fronts::record_plan::{OpenWords, Telling};
+use crate::apps::fronts::record_plan::{OpenWords, StatusOutput};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
@@ -54,7 +54,7 @@ pub(super) struct Operands {
     pub(super) count_bytes: bool,
     pub(super) skip_bytes: bool,
     pub(super) seek_bytes: bool,
-    pub(super) telling: Telling,
+    pub(super) telling: StatusOutput,
 }
 
 /// Largest offset of a file, and so of every count.
@@ -96,9 +96,9 @@ impl Operands {
             b"oflag" => each(value, |word| self.dest_word(word).ok_or_else(|| DdUsage::OutputFlag(owned(word))))?,
             b"status" => {
                 self.telling = match value {
-                    b"none" => Telling::Errors,
-                    b"noxfer" => Telling::NoTransfer,
-                    b"progress" => Telling::Progress,
+                    b"none" => StatusOutput::Errors,
+                    b"noxfer" => StatusOutput::NoTransfer,
+                    b"progress" => StatusOutput::Progress,
                     _ => return Err(DdUsage::StatusLevel(owned(value))),
                 }
             }

@@ -2,7 +2,7 @@
 use super::counts::{records, transferred};
 use super::{Quoting, sentences};
 use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
-use crate::apps::fronts::record_plan::{Diagnostic, RecordListener, RecordPlan, Telling};
+use crate::apps::fronts::record_plan::{Diagnostic, RecordListener, RecordPlan, StatusOutput};
 use crate::core::{Error, Side};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -16,7 +16,7 @@ pub struct Reporter {
     program: Vec<u8>,
     names: [Vec<u8>; 2],
     dest_bytes: u64,
-    telling: Telling,
+    telling: StatusOutput,
     quoting: Quoting,
     tally: Arc<RecordTally>,
     started: Mutex<Instant>,
@@ -52,7 +52,7 @@ impl Reporter {
 
     /// Tells what dd knows nothing of; not where only errors are requested.
     pub fn warn(&self, clause: &str) {
-        if self.telling != Telling::Errors {
+        if self.telling != StatusOutput::Errors {
             self.tell(&[self.program.as_slice(), b": warning: ", clause.as_bytes(), b"\n"].concat());
         }
     }
@@ -81,7 +81,7 @@ impl Reporter {
 
     /// Draws the line of progress again, where it is requested.
     pub fn tell_progress(&self) {
-        if self.telling != Telling::Progress {
+        if self.telling != StatusOutput::Progress {
             return;
         }
         let bytes = self.tally.get().written_bytes;
@@ -111,10 +111,10 @@ impl Reporter {
 
     fn counts(&self, counts: &RecordCounts) -> Vec<u8> {
         let mut text = match self.telling {
-            Telling::Errors => return Vec::new(),
+            StatusOutput::Errors => return Vec::new(),
             _ => records(counts),
         };
-        if self.telling != Telling::NoTransfer {
+        if self.telling != StatusOutput::NoTransfer {
             text.push_str(&transferred(counts.written_bytes, self.elapsed(), false));
             text.push('\n');
         }
@@ -154,7 +154,7 @@ impl RecordListener for Reporter {
         // Warnings, which status=none suppresses.
         let warning = matches!(complaint, Diagnostic::SkipTooFar | Diagnostic::PartialRead(_));
         // Nor what is skipped.
-        if (warning || with_counts) && self.telling == Telling::Errors {
+        if (warning || with_counts) && self.telling == StatusOutput::Errors {
             return;
         }
         let name = &self.names[side.index()];
