@@ -36,11 +36,11 @@ struct Underway {
     /// What it makes durable.
     news: Uncheckpointed,
     pub(super) since: Instant,
-    pub(super) thread: JoinHandle<(Box<dyn CheckpointSink>, Result<(), Trouble>)>,
+    pub(super) thread: JoinHandle<(Box<dyn CheckpointSink>, Result<(), CheckpointError>)>,
 }
 
 /// Why a checkpoint is none.
-pub(super) enum Trouble {
+pub(super) enum CheckpointError {
     /// The dest was not made durable: what had been acknowledged may be lost, and the failure is reported only once.
     Flush(io::Error),
     /// Nothing could be written down. The copy need not care.
@@ -114,7 +114,7 @@ impl Checkpoints {
 
     /// Begins a checkpoint where it is time for one, and ends one whose thread is through. Costs two comparisons
     /// otherwise.
-    pub(super) fn round(&mut self, now: Instant) -> Result<(), Trouble> {
+    pub(super) fn round(&mut self, now: Instant) -> Result<(), CheckpointError> {
         if self.underway.as_ref().is_some_and(|underway| underway.thread.is_finished()) {
             self.collect(now)?;
         }
@@ -124,13 +124,13 @@ impl Checkpoints {
         Ok(())
     }
 
-    fn begin(&mut self, now: Instant) -> Result<(), Trouble> {
+    fn begin(&mut self, now: Instant) -> Result<(), CheckpointError> {
         let Some(mut keeper) = self.keeper.take() else { return Ok(()) };
         let news = std::mem::take(&mut self.news);
         let (dest, told) = (self.dest.clone(), news.clone());
         let work = move || {
-            let flushed = dest.make_durable().map_err(Trouble::Flush);
-            let kept = flushed.and_then(|()| keeper.keep(&told.arrived, &told.unread).map_err(Trouble::Keep));
+            let flushed = dest.make_durable().map_err(CheckpointError::Flush);
+            let kept = flushed.and_then(|()| keeper.keep(&told.arrived, &told.unread).map_err(CheckpointError::Keep));
             (keeper, kept)
         };
         // A thread for each costs some 20 µs once in seconds, and nothing where a copy is over before.
@@ -143,13 +143,13 @@ impl Checkpoints {
             // The keeper went with the thread that was not made.
             Err(source) => {
                 let error = Error::new(Kind::Io, "cannot start a thread for checkpoints").because(source);
-                self.took_in(&news, Err(Trouble::Keep(error)))
+                self.took_in(&news, Err(CheckpointError::Keep(error)))
             }
         }
     }
 
     /// Waits for the checkpoint under way, if any, and gets its result.
-    pub(super) fn collect(&mut self, now: Instant) -> Result<(), Trouble> {
+    pub(super) fn collect(&mut self, now: Instant) -> Result<(), CheckpointError> {
         let Some(Underway { news, since, thread }) = self.underway.take() else { return Ok(()) };
         let (keeper, result) = match thread.join() {
             Ok(ended) => ended,
@@ -162,27 +162,27 @@ impl Checkpoints {
         self.took_in(&news, result)
     }
 
-    fn took_in(&mut self, news: &Uncheckpointed, result: Result<(), Trouble>) -> Result<(), Trouble> {
+    fn took_in(&mut self, news: &Uncheckpointed, result: Result<(), CheckpointError>) -> Result<(), CheckpointError> {
         match &result {
             Ok(()) => {
                 self.durable.insert_all(&news.arrived);
                 self.kept.checkpoints += 1;
             }
-            Err(Trouble::Keep(_)) => {
+            Err(CheckpointError::Keep(_)) => {
                 self.news.add(news);
                 self.given_up = true;
             }
-            Err(Trouble::Flush(_)) => (self.given_up, self.flush_failed) = (true, true),
+            Err(CheckpointError::Flush(_)) => (self.given_up, self.flush_failed) = (true, true),
         }
         result
     }
 
     /// Writes down what arrived since the last checkpoint. The dest has been made durable since.
-    pub(super) fn keep_the_rest(&mut self) -> Result<(), Trouble> {
+    pub(super) fn keep_the_rest(&mut self) -> Result<(), CheckpointError> {
         let news = std::mem::take(&mut self.news);
         match self.keeper.as_mut() {
             Some(keeper) if !news.is_empty() => {
-                let result = keeper.keep(&news.arrived, &news.unread).map_err(Trouble::Keep);
+                let result = keeper.keep(&news.arrived, &news.unread).map_err(CheckpointError::Keep);
                 self.took_in(&news, result)
             }
             _ => Ok(()),

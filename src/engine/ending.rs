@@ -1,5 +1,5 @@
 //! Before the first block and after the last: room on the dest, its end, durability.
-use super::checkpoints::{Checkpoints, Trouble, flush_error, given_up};
+use super::checkpoints::{CheckpointError, Checkpoints, flush_error, given_up};
 use super::run::Run;
 use crate::core::{
     Direction, Ended, EndpointChange, EngineKind, Error, Event, Existing, Extent, ExtentSet, Op, Phase, Result, Route,
@@ -92,11 +92,11 @@ impl Run<'_> {
         }
         match checkpoints.collect(Instant::now()) {
             Ok(()) => {}
-            Err(Trouble::Keep(error)) => self.notes.push(given_up(&error)),
-            Err(Trouble::Flush(source)) if matches!(self.ended, Ended::Failed(_)) => {
+            Err(CheckpointError::Keep(error)) => self.notes.push(given_up(&error)),
+            Err(CheckpointError::Flush(source)) if matches!(self.ended, Ended::Failed(_)) => {
                 self.notes.push(source.to_string())
             }
-            Err(Trouble::Flush(source)) => {
+            Err(CheckpointError::Flush(source)) => {
                 let error = flush_error(self.plan, &self.ends[Side::Dest.index()], source);
                 self.ended = Ended::Failed(Box::new(error));
             }
@@ -116,7 +116,7 @@ impl Run<'_> {
         if let Some(bad) = self.ended.bad_place().and_then(|place| place.intersection(&copy)) {
             checkpoints.unread(Extent::new(bad.offset - copy.offset, bad.len));
         }
-        if let Err(Trouble::Keep(error)) = checkpoints.keep_the_rest() {
+        if let Err(CheckpointError::Keep(error)) = checkpoints.keep_the_rest() {
             self.notes.push(given_up(&error));
         }
     }
