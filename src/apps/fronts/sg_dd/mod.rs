@@ -25,7 +25,7 @@ use crate::disks::probe;
 use crate::plan::check;
 use crate::report::Out;
 use crate::sys;
-use device::{Disks, Trouble};
+use device::{CommandSideError, Disks};
 use hearing::SgListener;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -87,9 +87,9 @@ fn copy(mut plan: SgPlan, name: &[u8], called: Continuation, out: Out) -> Result
 }
 
 /// Tells why a disk cannot be copied by commands, and what that ends with.
-fn told(trouble: &Trouble, plan: &SgPlan, teller: &SgTeller, name: &[u8]) -> SgFailure {
+fn told(trouble: &CommandSideError, plan: &SgPlan, teller: &SgTeller, name: &[u8]) -> SgFailure {
     match trouble {
-        Trouble::Refused(refusal) => {
+        CommandSideError::Refused(refusal) => {
             teller.tell_bytes(&command_refusal(refusal, name, teller.names(), plan.block_bytes()));
             match refusal {
                 CommandRefusal::BlockSize(..) => SgFailure::Count,
@@ -101,7 +101,7 @@ fn told(trouble: &Trouble, plan: &SgPlan, teller: &SgTeller, name: &[u8]) -> SgF
                 }
             }
         }
-        Trouble::Failed(side, error) => {
+        CommandSideError::Failed(side, error) => {
             teller.tell_bytes(&disk_failure(error, name));
             let errno = std::error::Error::source(&**error)
                 .and_then(|cause| cause.downcast_ref::<std::io::Error>()?.raw_os_error());
