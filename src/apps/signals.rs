@@ -15,7 +15,7 @@ pub(super) struct Running {
 }
 
 /// The reaction to a signal before there is a run, which ends the process at once then.
-pub(super) struct Unbegun {
+pub(super) struct PreRunSignals {
     /// Tells programs that read along why the process ends.
     pub(super) tell: Box<dyn Fn(i32) + Send>,
     /// Whether SIGUSR1 is answered in words. Between lines of JSON there are none.
@@ -35,14 +35,14 @@ impl Signals {
     /// # Errors
     /// The kernel has no thread or descriptor left.
     pub(super) fn watch(out: Out) -> Result<Signals> {
-        Signals::watch_with(out, Unbegun { tell: Box::new(|_| {}), says_that_nothing_runs: true })
+        Signals::watch_with(out, PreRunSignals { tell: Box::new(|_| {}), says_that_nothing_runs: true })
     }
 
     /// The same, with words for a signal that comes before there is a run.
     ///
     /// # Errors
     /// As for [`Signals::watch`].
-    pub(super) fn watch_with(out: Out, unbegun: Unbegun) -> Result<Signals> {
+    pub(super) fn watch_with(out: Out, unbegun: PreRunSignals) -> Result<Signals> {
         let heard = [SIGUSR1, SIGINT, SIGTERM, SIGHUP];
         let heard: Vec<i32> = heard.into_iter().filter(|&signal| !crate::sys::is_ignored(signal)).collect();
         let failed = |error| Error::new(Kind::Io, "cannot listen for signals").because(error);
@@ -100,7 +100,7 @@ impl Drop for Signals {
     }
 }
 
-fn hear(signal: i32, running: &Mutex<Option<Running>>, unbegun: &Unbegun, out: Out) {
+fn hear(signal: i32, running: &Mutex<Option<Running>>, unbegun: &PreRunSignals, out: Out) {
     // Held to the end: a run about to begin waits until the last message is printed.
     let running = running.lock().unwrap_or_else(PoisonError::into_inner);
     match (signal, &*running) {

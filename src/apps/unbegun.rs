@@ -28,7 +28,7 @@ pub(super) fn tell_unbegun(
 }
 
 /// The reaction to a signal before there is a run: every end has its JSON, and people know what they did.
-pub(super) fn by_signal(options: &Options, report: &'static str, words: &[String], out: Out) -> signals::Unbegun {
+pub(super) fn by_signal(options: &Options, report: &'static str, words: &[String], out: Out) -> signals::PreRunSignals {
     let says_that_nothing_runs = options.progress != ProgressStyle::Json;
     let (options, words) = (options.clone(), words.to_vec());
     // A plan that is about to be shown is no run.
@@ -37,7 +37,7 @@ pub(super) fn by_signal(options: &Options, report: &'static str, words: &[String
             tell_why(Unbegun::Interrupted(signal), report, &options, &words, out);
         }
     };
-    signals::Unbegun { tell: Box::new(tell), says_that_nothing_runs }
+    signals::PreRunSignals { tell: Box::new(tell), says_that_nothing_runs }
 }
 
 /// Tells of a signal that came before the first write. Nothing was changed.
