@@ -3,7 +3,7 @@ use super::exit::{Exit, printed};
 use super::signals;
 use crate::core::Result;
 use crate::plan::{Options, ProgressStyle};
-use crate::report::json::Unbegun;
+use crate::report::json::NotStarted;
 use crate::report::progress::last_line;
 use crate::report::{Out, json, text};
 
@@ -23,7 +23,7 @@ pub(super) fn tell_unbegun(
     if !options.json && options.progress != ProgressStyle::Json {
         return Err(error);
     }
-    tell_why(Unbegun::Failed(&error), report, options, words, out);
+    tell_why(NotStarted::Failed(&error), report, options, words, out);
     Ok(Exit::Status(error.kind.exit_status()))
 }
 
@@ -34,7 +34,7 @@ pub(super) fn by_signal(options: &Options, report: &'static str, words: &[String
     // A plan that is about to be shown is no run.
     let tell = move |signal| {
         if !options.dry_run {
-            tell_why(Unbegun::Interrupted(signal), report, &options, &words, out);
+            tell_why(NotStarted::Interrupted(signal), report, &options, &words, out);
         }
     };
     signals::PreRunSignals { tell: Box::new(tell), says_that_nothing_runs }
@@ -45,17 +45,17 @@ pub(super) fn tell_interrupted(signal: i32, options: &Options, words: &[String],
     if options.progress != ProgressStyle::Json {
         out.tell(&text::told("interrupted before the first write: the destination is unchanged"));
     }
-    tell_why(Unbegun::Interrupted(signal), "copy", options, words, out);
+    tell_why(NotStarted::Interrupted(signal), "copy", options, words, out);
     Exit::Signal(signal)
 }
 
-fn tell_why(why: Unbegun<'_>, report: &str, options: &Options, words: &[String], out: Out) {
+fn tell_why(why: NotStarted<'_>, report: &str, options: &Options, words: &[String], out: Out) {
     let document = json::unbegun(report, options.label.as_deref(), words, why);
     match (options.progress, why) {
         // The error is in it, and nothing else may be between lines of JSON.
         (ProgressStyle::Json, _) => out.tell(&last_line(&document)),
-        (_, Unbegun::Failed(error)) => out.tell(&text::error(error)),
-        (_, Unbegun::Interrupted(_)) => {}
+        (_, NotStarted::Failed(error)) => out.tell(&text::error(error)),
+        (_, NotStarted::Interrupted(_)) => {}
     }
     if options.json {
         // What ended the run counts, and not that this could not be printed.

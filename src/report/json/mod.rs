@@ -17,7 +17,7 @@ pub use outcome::outcome;
 pub use pending::journals;
 pub use plan::plan;
 pub use runs::RunReport;
-pub use unbegun::{Unbegun, failed, unbegun};
+pub use unbegun::{NotStarted, failed, unbegun};
 
 use serde::Serialize;
 

@@ -9,7 +9,7 @@ const NONE: [(); 0] = [];
 
 /// Why there is no outcome to be reported.
 #[derive(Clone, Copy, Debug)]
-pub enum Unbegun<'a> {
+pub enum NotStarted<'a> {
     /// It was refused, or something failed.
     Failed(&'a Error),
     /// This signal came first.
@@ -18,13 +18,13 @@ pub enum Unbegun<'a> {
 
 /// The report of a run that was refused or could not begin: it has all fields that an outcome has. `report` names the
 /// command, `label` is what the user calls the run, `args` the command line as given, without the name of the program.
-pub fn unbegun(report: &str, label: Option<&str>, args: &[String], why: Unbegun<'_>) -> impl Serialize {
+pub fn unbegun(report: &str, label: Option<&str>, args: &[String], why: NotStarted<'_>) -> impl Serialize {
     let mut command = vec!["haul"];
     command.extend(args.iter().map(String::as_str));
     let (status, signal, error) = match why {
-        Unbegun::Failed(error) if error.kind == Kind::Refused => ("refused", None, Some(FailureReport::from(error))),
-        Unbegun::Failed(error) => ("failed", None, Some(FailureReport::from(error))),
-        Unbegun::Interrupted(signal) => ("interrupted", Some(signal), None),
+        NotStarted::Failed(error) if error.kind == Kind::Refused => ("refused", None, Some(FailureReport::from(error))),
+        NotStarted::Failed(error) => ("failed", None, Some(FailureReport::from(error))),
+        NotStarted::Interrupted(signal) => ("interrupted", Some(signal), None),
     };
     object! {
         schema: SCHEMA,
