@@ -1,5 +1,5 @@
 //! `haul list`.
-use super::command::{Call, Unmeant, Words};
+use super::command::{Call, UsageError, Words};
 use super::exit::{Exit, printed};
 use crate::cli::help::{self, ENVIRONMENT, FILES};
 use crate::disks::probe;
@@ -48,7 +48,7 @@ pub(super) enum ListFormat {
     Json,
 }
 
-fn columns(names: Option<&str>) -> Result<Vec<&'static Column>, Unmeant> {
+fn columns(names: Option<&str>) -> Result<Vec<&'static Column>, UsageError> {
     let (mut columns, names) = match names.map(|names| (names.strip_prefix('+'), names)) {
         None => return Ok(Column::usual()),
         Some((Some(more), _)) => (Column::usual(), more),
@@ -77,7 +77,7 @@ impl Words for ListArguments {
         "# SEE ALSO\nhaul(1), haul-copy(1), haul-tune(1), lsblk(8), lsscsi(8)\n",
     ];
 
-    fn into_options(self) -> Result<ListFormat, Unmeant> {
+    fn into_options(self) -> Result<ListFormat, UsageError> {
         Ok(match self {
             ListArguments { json: true, .. } => ListFormat::Json,
             ListArguments { all: true, .. } => ListFormat::Everything,

@@ -1,6 +1,6 @@
 //! `haul copy` as clap sees it, and as [`Options`].
 use super::choosing::ChooseArguments;
-use crate::apps::command::{Call, Unmeant, Words};
+use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;
 use crate::apps::unbegun::tell_unbegun;
 use crate::cli::certainty::CertaintyArguments;
@@ -278,7 +278,7 @@ impl CopyArguments {
     }
 }
 
-fn range_list(file: Option<OsString>, unit_bytes: Option<u64>) -> Result<Option<RangeList>, Unmeant> {
+fn range_list(file: Option<OsString>, unit_bytes: Option<u64>) -> Result<Option<RangeList>, UsageError> {
     let file = file.map(|file| address("--ranges", file)).transpose()?;
     Ok(file.map(|file| RangeList { file, unit_bytes: unit_bytes.unwrap_or(1) }))
 }
@@ -300,7 +300,7 @@ impl Words for CopyArguments {
         self
     }
 
-    fn into_options(self) -> Result<Options, Unmeant> {
+    fn into_options(self) -> Result<Options, UsageError> {
         if self.json && self.dests().any(|dest| dest == "-") {
             let what = "--json prints the report on standard output, but DST '-' sends the data there; name a file or \
                 a pipe as DST, or use --progress json, which prints to standard error";

@@ -1,5 +1,5 @@
 //! `haul journal` as clap sees it.
-use crate::apps::command::{Call, Unmeant, Words};
+use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;
 use crate::cli::help::{ENVIRONMENT, FILES, SIZES};
 use crate::cli::words;
@@ -112,7 +112,7 @@ struct ImportArguments {
 
 impl ImportArguments {
     /// The mapfile, and the options of the copy that is to go on.
-    fn into_options(self) -> Result<(PathBuf, Options), Unmeant> {
+    fn into_options(self) -> Result<(PathBuf, Options), UsageError> {
         let options = Options {
             source: address("SRC", self.source)?,
             dest: address("DST", self.dest)?,
@@ -157,7 +157,7 @@ impl Words for JournalArguments {
 
     const PAGE: &'static [&'static str] = &[SIZES, STATUS, ENVIRONMENT, FILES, EXAMPLES, SEE_ALSO];
 
-    fn into_options(self) -> Result<JournalAction, Unmeant> {
+    fn into_options(self) -> Result<JournalAction, UsageError> {
         let addresses =
             |paths: Vec<OsString>| paths.into_iter().map(|path| address("PATH", path)).collect::<Result<_, _>>();
         Ok(match self.verb {

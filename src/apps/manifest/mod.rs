@@ -1,7 +1,7 @@
 //! `haul manifest`.
 pub(in crate::apps) mod words;
 
-use crate::apps::command::{Call, Unmeant, Words};
+use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::{Exit, printed};
 use crate::cli::words::address;
 use crate::core::{Error, Kind, Result};
@@ -17,7 +17,7 @@ impl Words for ManifestArguments {
 
     const PAGE: &'static [&'static str] = words::PAGE;
 
-    fn into_options(self) -> std::result::Result<ManifestAction, Unmeant> {
+    fn into_options(self) -> std::result::Result<ManifestAction, UsageError> {
         Ok(match self.verb {
             ManifestVerb::Show { file, json } => ManifestAction::Show { path: address("FILE", file)?, json },
             ManifestVerb::Diff { first, second, quiet, json } => ManifestAction::Diff {

@@ -1,5 +1,5 @@
 //! `haul pattern` as clap sees it, and as [`Options`].
-use crate::apps::command::Unmeant;
+use crate::apps::command::UsageError;
 use crate::cli::defaults::Defaults;
 use crate::cli::expect;
 use crate::cli::help::{self, ENVIRONMENT, EXIT_STATUS, FILES, SIZES};
@@ -156,7 +156,7 @@ struct WayArguments {
 }
 
 /// The options that the words mean, and the run that was asked for; or why they are invalid.
-pub(super) type Validated = Result<(Options, Option<u64>), Unmeant>;
+pub(super) type Validated = Result<(Options, Option<u64>), UsageError>;
 
 impl WriteArguments {
     pub(super) fn into_options(self) -> Validated {

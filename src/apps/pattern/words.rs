@@ -1,6 +1,6 @@
 //! `haul pattern` as a command.
 use super::cli::{PatternArguments, PatternTask, PatternVerb};
-use crate::apps::command::{Call, Unmeant, Words};
+use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;
 use crate::apps::unbegun::tell_unbegun;
 use crate::cli::defaults::Defaults;
@@ -10,7 +10,7 @@ impl Words for PatternArguments {
     type Options = PatternTask;
     const PAGE: &'static [&'static str] = super::cli::PAGE;
 
-    fn into_options(self) -> Result<PatternTask, Unmeant> {
+    fn into_options(self) -> Result<PatternTask, UsageError> {
         let (act, (options, run)) = match self.verb {
             PatternVerb::Write(words) => (PatternAct::Write, words.into_options()?),
             PatternVerb::Check(words) => (PatternAct::Check, words.into_options()?),

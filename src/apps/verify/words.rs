@@ -1,5 +1,5 @@
 //! `haul verify` as clap sees it, and as [`Options`].
-use crate::apps::command::{Call, Unmeant, Words};
+use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;
 use crate::apps::unbegun::tell_unbegun;
 use crate::cli::defaults::Defaults;
@@ -97,7 +97,7 @@ impl Words for VerifyArguments {
 
     const PAGE: &'static [&'static str] = &[SIZES, STATUS, ENVIRONMENT, FILES, EXAMPLES, SEE_ALSO];
 
-    fn into_options(self) -> Result<Options, Unmeant> {
+    fn into_options(self) -> Result<Options, UsageError> {
         let (source, dest) = match (self.dest, &self.manifest) {
             (Some(dest), _) => (address("SRC", self.source)?, address("DST", dest)?),
             // The manifest stands for the source.

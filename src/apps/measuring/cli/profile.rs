@@ -1,5 +1,5 @@
 //! `haul profile` as clap sees it, and as [`ProfileOptions`].
-use crate::apps::command::{Call, Unmeant, Words};
+use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;
 use crate::apps::measuring::cli::random::RandomArguments;
 use crate::apps::measuring::cli::tune::TableArguments;
@@ -124,7 +124,7 @@ impl Words for ProfileArguments {
 
     const PAGE: &'static [&'static str] = super::PROFILE_PAGE;
 
-    fn into_options(self) -> Result<ProfileOptions, Unmeant> {
+    fn into_options(self) -> Result<ProfileOptions, UsageError> {
         Ok(ProfileOptions {
             path: address("PATH", self.path)?,
             timing: self.timing,
