@@ -36,9 +36,9 @@ pub(super) struct SgQueue {
     flying: Vec<Option<CommandInFlight>>,
     senses: Senses,
     in_flight: u32,
-    pending: VecDeque<Waiting>,
+    pending: VecDeque<PendingRequest>,
     /// To be given again, and when.
-    later: Vec<(Instant, Waiting)>,
+    later: Vec<(Instant, PendingRequest)>,
     finished: Vec<Completion>,
     timer: OwnedFd,
     /// Both the node and the timer, to be polled while a process waits for time.
@@ -55,7 +55,7 @@ pub(super) struct SgQueue {
 }
 
 /// A request, and what its command has been through.
-struct Waiting {
+struct PendingRequest {
     request: Request,
     patience: RetryPolicy,
 }
@@ -65,7 +65,7 @@ type Senses = Arc<[[AtomicU8; SENSE_BYTES]]>;
 
 /// A command with the driver. It owns all memory that the kernel may still write to.
 struct CommandInFlight {
-    waiting: Waiting,
+    waiting: PendingRequest,
     len: u32,
     place: super::verdict::CommandRange,
     senses: Senses,
@@ -121,7 +121,7 @@ impl SgQueue {
     }
 
     /// Gives the next command to the driver. False: it takes no more just now.
-    fn give(&mut self, mut waiting: Waiting) -> bool {
+    fn give(&mut self, mut waiting: PendingRequest) -> bool {
         let request = &mut waiting.request;
         let len = self.disk.command_bytes(request.left());
         let (cdb, place) = match self.disk.command(request.op, request.at(), len) {
@@ -178,7 +178,7 @@ impl SgQueue {
     }
 
     /// The driver's queue is full. Completions of haul free it; otherwise other processes do.
-    fn hold_back(&mut self, waiting: Waiting) {
+    fn hold_back(&mut self, waiting: PendingRequest) {
         if self.in_flight > 0 {
             self.pending.push_front(waiting);
         } else {
@@ -311,7 +311,7 @@ impl SgQueue {
 
 impl Queue for SgQueue {
     fn submit(&mut self, request: Request) {
-        self.pending.push_back(Waiting { request, patience: RetryPolicy::default() });
+        self.pending.push_back(PendingRequest { request, patience: RetryPolicy::default() });
     }
 
     fn takes(&self, request: &Request) -> bool {

@@ -19,7 +19,7 @@ fn memory_of_abandoned_commands_is_never_freed() {
             buffer,
         };
         let place = crate::disks::scsi::verdict::CommandRange { lba: 0, blocks: 8, block_bytes: 512, start: 0 };
-        let waiting = Waiting { request, patience: RetryPolicy::default() };
+        let waiting = PendingRequest { request, patience: RetryPolicy::default() };
         CommandInFlight { waiting, len: 4096, place, senses: senses.clone() }
     };
     let mut flying: Vec<Option<CommandInFlight>> =
