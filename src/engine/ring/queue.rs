@@ -233,10 +233,10 @@ mod tests {
     }
 
     /// A pipe that the kernel reads: nothing comes back before a process writes to it.
-    struct Waits(Facts, OwnedFd);
+    struct NeverReady(Facts, OwnedFd);
 
     // SAFETY: the entry names the bytes of the present transfer alone, and the pipe that lives as long as this.
-    unsafe impl OnRing for Waits {
+    unsafe impl OnRing for NeverReady {
         fn fd(&self) -> BorrowedFd<'_> {
             self.1.as_fd()
         }
@@ -251,7 +251,7 @@ mod tests {
         }
     }
 
-    impl Endpoint for Waits {
+    impl Endpoint for NeverReady {
         fn facts(&self) -> &Facts {
             &self.0
         }
@@ -279,7 +279,7 @@ mod tests {
         }
         let arena = Arena::map(1 << 20).unwrap();
         let (from, to) = rustix::pipe::pipe().unwrap();
-        let end: Arc<dyn Endpoint> = Arc::new(Waits(Facts::new("waits", EndpointKind::Pipe), from));
+        let end: Arc<dyn Endpoint> = Arc::new(NeverReady(Facts::new("waits", EndpointKind::Pipe), from));
         let mut queue = RingQueue::<Narrow>::open([Some(end), None], 2, &arena).unwrap();
         let mut buffers = arena.carve(4096, 3);
         for ticket in 0..3 {
