@@ -228,9 +228,9 @@ mod tests {
         told: Mutex<Vec<Option<i16>>>,
     }
 
-    struct Waits(Arc<WaitLog>);
+    struct BellEndpoint(Arc<WaitLog>);
 
-    impl Queue for Waits {
+    impl Queue for BellEndpoint {
         fn submit(&mut self, _: Request) {}
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
@@ -247,9 +247,9 @@ mod tests {
         }
     }
 
-    struct Own(Memory, Arc<WaitLog>);
+    struct OwnQueueEndpoint(Memory, Arc<WaitLog>);
 
-    impl Endpoint for Own {
+    impl Endpoint for OwnQueueEndpoint {
         fn facts(&self) -> &Facts {
             self.0.facts()
         }
@@ -257,7 +257,7 @@ mod tests {
             self.0.perform(request)
         }
         fn own_queue(&self, _: u32) -> Option<io::Result<Box<dyn Queue>>> {
-            Some(Ok(Box::new(Waits(self.1.clone()))))
+            Some(Ok(Box::new(BellEndpoint(self.1.clone()))))
         }
         fn diagnose(&self, op: Op, offset: u64, error: &io::Error) -> Kind {
             self.0.diagnose(op, offset, error)
@@ -271,7 +271,7 @@ mod tests {
             Arc::new(WaitLog { bell: Some(bell), ..WaitLog::default() })
         });
         let own = |heard: &Arc<WaitLog>| -> Arc<dyn Endpoint> {
-            Arc::new(Own(Memory::disk(vec![0; 4096], &[]), heard.clone()))
+            Arc::new(OwnQueueEndpoint(Memory::disk(vec![0; 4096], &[]), heard.clone()))
         };
         let ends = heard.each_ref().map(own);
         let sides = ends.each_ref().map(|end| Some((end, 1)));
