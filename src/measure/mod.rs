@@ -58,7 +58,7 @@ pub use surroundings::RunningSystem;
 pub use sustained::{Sustained, sustained};
 pub use sweep::{Entry, State, Sweep};
 pub use system_impact::{Effect, Interference, Memory, SystemUnderTest, Unknown, effects};
-pub use thermometer::{TemperatureReading, Thermometer, Warmth};
+pub use thermometer::{TemperatureReading, Temperatures, Thermometer};
 pub use timing::{Timed, numbered_place, timing};
 pub use trend::{Trend, fell_hot, trend};
 pub use trial::{BadRange, Trial};

@@ -1,7 +1,7 @@
 //! Writing on and on: a cache that runs out, a drive that throttles.
 use super::failure::{answers_no_more, failure_of_all};
 use super::shift::{Level, levels};
-use super::{BadRange, MeasureFailure, Stage, Subject, Trend, Warmth, WriteMoment, fell_hot, trend};
+use super::{BadRange, MeasureFailure, Stage, Subject, Temperatures, Trend, WriteMoment, fell_hot, trend};
 use crate::core::{Buffer, Completion, Error, Extent, Kind, Op, Request, RequestError, Side, Stop, Transferred};
 use crate::engine::EndpointQueue;
 use std::io;
@@ -42,7 +42,7 @@ pub struct Sustained {
     /// Bytes were written over again, for there were not as many.
     pub went_round: bool,
     /// How warm the drive was; empty if unknown.
-    pub warmth: Warmth,
+    pub warmth: Temperatures,
     /// Seconds of the flush at the end.
     pub flush_s: f64,
     /// Why it ended before its time.
@@ -93,7 +93,7 @@ pub fn sustained(
     heard: &mut dyn FnMut(u64),
 ) -> Sustained {
     let limit_c = subject.thermometer.as_ref().and_then(|thermometer| thermometer.limit_c);
-    let mut found = Sustained { warmth: Warmth::new(limit_c, Vec::new()), ..Sustained::default() };
+    let mut found = Sustained { warmth: Temperatures::new(limit_c, Vec::new()), ..Sustained::default() };
     let mut stream = Stream::new(subject, bytes, time);
     found.failure = stream.flow(&mut found, stop, heard).err();
     found.went_round = stream.went_round;
@@ -266,7 +266,7 @@ impl<'a> Stream<'a> {
 
 /// The rate has fallen, and has held since for as long as all before, with so many bytes asked for. A drive that gets
 /// warmer may throttle yet, and one that gets cooler may come back: that has to have come to an end too.
-fn has_settled(stages: &[Stage], warmth: &Warmth, asked_bytes: u64) -> bool {
+fn has_settled(stages: &[Stage], warmth: &Temperatures, asked_bytes: u64) -> bool {
     let [.., before, last] = stages else { return false };
     let least = last.from.bytes.max(asked_bytes / SETTLED_PART).max(SETTLED_BYTES_MIN);
     let held = last.bytes_per_s < before.bytes_per_s && last.to.bytes - last.from.bytes >= least;
@@ -315,7 +315,7 @@ mod tests {
             let [from, to] = [from, to].map(|mib| WriteMoment { bytes: mib << 20, seconds: 0.0 });
             Stage { from, to, bytes_per_s }
         };
-        let settled = |asked_gib: u64, stages: &[Stage]| has_settled(stages, &Warmth::default(), asked_gib << 30);
+        let settled = |asked_gib: u64, stages: &[Stage]| has_settled(stages, &Temperatures::default(), asked_gib << 30);
         assert!(!settled(4, &[stage(0, 4000, 480e6)]), "it may fall yet");
         assert!(!settled(4, &[stage(0, 1000, 480e6), stage(1000, 1999, 95e6)]));
         assert!(settled(4, &[stage(0, 1000, 480e6), stage(1000, 2000, 95e6)]));
@@ -333,7 +333,7 @@ mod tests {
         let reading = |(seconds, celsius)| TemperatureReading { seconds, celsius };
         let settled = |last| {
             let readings = [(0.0, 40.0), (10.0, 84.0), (50.0, 80.0), (60.0, 70.0), (80.0, last)];
-            has_settled(&[fast, slow], &Warmth::new(None, readings.map(reading).into()), 1 << 30)
+            has_settled(&[fast, slow], &Temperatures::new(None, readings.map(reading).into()), 1 << 30)
         };
         assert!(settled(69.0) && settled(71.0), "what was before does not count");
         assert!(!settled(65.0), "it may come back yet");

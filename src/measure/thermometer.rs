@@ -49,7 +49,7 @@ pub struct TemperatureReading {
 
 /// How warm the drive was all along.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Warmth {
+pub struct Temperatures {
     /// Where it is too warm by its own word, in °C.
     pub limit_c: Option<f64>,
     /// By rising time; empty if unknown.
@@ -57,10 +57,10 @@ pub struct Warmth {
     apart_s: f64,
 }
 
-impl Warmth {
+impl Temperatures {
     /// Of a drive with this limit, with these readings.
-    pub fn new(limit_c: Option<f64>, readings: Vec<TemperatureReading>) -> Warmth {
-        Warmth { limit_c, readings, apart_s: APART_S }
+    pub fn new(limit_c: Option<f64>, readings: Vec<TemperatureReading>) -> Temperatures {
+        Temperatures { limit_c, readings, apart_s: APART_S }
     }
 
     /// Asks how warm it is at `seconds`, unless that was asked just before.
@@ -106,9 +106,9 @@ impl Warmth {
 mod tests {
     use super::*;
 
-    fn warmth(limit_c: Option<f64>, readings: &[(f64, f64)]) -> Warmth {
+    fn warmth(limit_c: Option<f64>, readings: &[(f64, f64)]) -> Temperatures {
         let reading = |&(seconds, celsius): &(f64, f64)| TemperatureReading { seconds, celsius };
-        Warmth::new(limit_c, readings.iter().map(reading).collect())
+        Temperatures::new(limit_c, readings.iter().map(reading).collect())
     }
 
     #[test]
@@ -140,9 +140,9 @@ mod tests {
             asked += 1.0;
             Some(asked)
         });
-        let mut warm = Warmth::new(None, Vec::new());
+        let mut warm = Temperatures::new(None, Vec::new());
         (0..40).for_each(|tenth| warm.ask(&mut thermometer, f64::from(tenth) / 10.0));
-        let told = |warm: &Warmth| warm.readings.iter().map(|one| (one.seconds, one.celsius)).collect::<Vec<_>>();
+        let told = |warm: &Temperatures| warm.readings.iter().map(|one| (one.seconds, one.celsius)).collect::<Vec<_>>();
         assert_eq!(told(&warm), [(0.0, 1.0), (1.0, 2.0), (2.0, 3.0), (3.0, 4.0)]);
         (4..5000).for_each(|second| warm.ask(&mut thermometer, f64::from(second)));
         assert!((512..1024).contains(&warm.readings.len()), "{}", warm.readings.len());

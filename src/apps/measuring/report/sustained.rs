@@ -2,7 +2,7 @@
 use super::chart::{self, ChartStyle};
 use super::{Run, heading, whole};
 use crate::core::Facts;
-use crate::measure::{Stage, Sustained, Trend, Warmth, WriteMoment};
+use crate::measure::{Stage, Sustained, Temperatures, Trend, WriteMoment};
 use crate::report::columns::Columns;
 use crate::report::text::described;
 use crate::report::units;
@@ -81,7 +81,7 @@ pub(crate) fn sustained_words(found: &Sustained, facts: &Facts) -> String {
 }
 
 /// How warm the drive got; empty if unknown.
-fn temperature_words(warmth: &Warmth) -> Option<String> {
+fn temperature_words(warmth: &Temperatures) -> Option<String> {
     let (first, highest) = (warmth.readings.first()?.celsius, warmth.highest_c()?);
     let limit = warmth.limit_c.map_or("reports no limit".to_owned(), |limit| format!("limit {limit:.0} °C"));
     Some(format!("from {first:.0} °C to {highest:.0} °C ({limit})"))
@@ -151,7 +151,7 @@ mod tests {
         let ends = found.steps.iter().skip(24).step_by(25);
         let reading = |(step, &celsius): (&WriteMoment, &f64)| TemperatureReading { seconds: step.seconds, celsius };
         let readings = ends.zip(celsius).map(reading).collect();
-        Sustained { warmth: Warmth::new(Some(84.0), readings), ..found }
+        Sustained { warmth: Temperatures::new(Some(84.0), readings), ..found }
     }
 
     fn words(rates: &[f64], celsius: &[f64]) -> String {
