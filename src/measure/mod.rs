@@ -62,6 +62,6 @@ pub use thermometer::{TemperatureReading, Temperatures, Thermometer};
 pub use timing::{Timed, numbered_place, timing};
 pub use trend::{Trend, fell_hot, trend};
 pub use trial::{BadRange, Trial};
-pub use tune::{Tuned, Watch, tune};
+pub use tune::{SweepObserver, Tuned, tune};
 pub use written::{Ground, NotRestored, Written};
 pub use zones::{Curve, Zone, whole_time};

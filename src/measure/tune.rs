@@ -38,7 +38,7 @@ const STEP: f64 = 4.0;
 const UNKNOWN_BYTES: u64 = 4 << 20;
 
 /// Hears how a sweep goes.
-pub trait Watch {
+pub trait SweepObserver {
     /// A point was measured for the first time, or left out.
     fn tried(&mut self, _entry: &Entry) {}
 
@@ -64,7 +64,13 @@ pub struct Tuned {
 }
 
 /// Sweeps `points` for about `time`. What was found is kept whatever happens.
-pub fn tune(subject: &mut Subject, points: Vec<Point>, time: Duration, stop: &Stop, watch: &mut impl Watch) -> Tuned {
+pub fn tune(
+    subject: &mut Subject,
+    points: Vec<Point>,
+    time: Duration,
+    stop: &Stop,
+    watch: &mut impl SweepObserver,
+) -> Tuned {
     let walk = Walk::new(subject.extents.clone(), walk_align(subject), points.len() as u64 * 3);
     let began = subject.clock.now();
     let mut pass = Pass { subject, stop, walk, began, time, best: None };
@@ -116,7 +122,7 @@ impl Pass<'_> {
         self.subject.clock.now() - self.began
     }
 
-    fn rounds(&mut self, sweep: &mut Sweep, watch: &mut impl Watch) -> Result<(), MeasureFailure> {
+    fn rounds(&mut self, sweep: &mut Sweep, watch: &mut impl SweepObserver) -> Result<(), MeasureFailure> {
         while sweep.round() < ROUNDS && sweep.running() > 0 {
             self.walk.begin(sweep.round());
             while let Some(index) = sweep.next_point() {
@@ -131,7 +137,7 @@ impl Pass<'_> {
     }
 
     /// One run, unless it would take too long.
-    fn one(&mut self, sweep: &mut Sweep, index: usize, watch: &mut impl Watch) -> Result<(), MeasureFailure> {
+    fn one(&mut self, sweep: &mut Sweep, index: usize, watch: &mut impl SweepObserver) -> Result<(), MeasureFailure> {
         let point = sweep.entries()[index].point;
         let patience = self.patience(sweep);
         let first = sweep.round() == 0;
@@ -242,7 +248,7 @@ mod tests {
         share: f64,
     }
 
-    impl Watch for SweepLog {
+    impl SweepObserver for SweepLog {
         fn tried(&mut self, _entry: &Entry) {
             self.tried += 1;
         }

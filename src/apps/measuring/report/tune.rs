@@ -3,7 +3,7 @@ use super::chart::{self, Bars, ChartStyle};
 use super::{Meter, Run, latency, point, whole};
 use crate::apps::measuring::plan::TableStyle;
 use crate::core::{Facts, Op};
-use crate::measure::{BestPoint, Entry, Point, State, Trial, Tuned, Watch, Way};
+use crate::measure::{BestPoint, Entry, Point, State, SweepObserver, Trial, Tuned, Way};
 use crate::report::columns::{Columns, beside, cells};
 use crate::report::style::{STRONG, paint};
 use crate::report::text::described;
@@ -42,7 +42,7 @@ impl TuneTeller {
     }
 }
 
-impl Watch for TuneTeller {
+impl SweepObserver for TuneTeller {
     fn moved(&mut self, share: f64, now: Point) {
         let left = self.time.saturating_sub(self.began.elapsed());
         self.meter.moved(share, Some(left), &format!("{} {}", now.way.name(), point(now)));
