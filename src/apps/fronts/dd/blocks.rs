@@ -1,5 +1,5 @@
 //! The part of a dd that the pump can move.
-use super::watch::{BlockCopy, Watch};
+use super::watch::{BlockCopy, SignalThread};
 use crate::apps::exit::Exit;
 use crate::apps::fronts::dd::plan::{
     Blocks, DdFacts, DdKind, Way, as_dd_would, block_options, classify, whole_records,
@@ -80,7 +80,7 @@ impl Held {
 pub(crate) fn go_ahead(
     plan: &RecordPlan,
     ends: &OpenSides,
-    watch: &Watch,
+    watch: &SignalThread,
     pace: (Option<u32>, Option<u32>),
     held: &Held,
     records_can_follow: impl FnOnce() -> bool,
@@ -141,7 +141,7 @@ pub(crate) fn plan_for(
 impl ReadyToCopy {
     /// Moves the blocks. After a failure, records go on from the last whole one that has arrived: they come to the same
     /// place and say what is wrong there.
-    fn run(self, plan: &RecordPlan, ends: &OpenSides, watch: &Watch) -> BlocksMoved {
+    fn run(self, plan: &RecordPlan, ends: &OpenSides, watch: &SignalThread) -> BlocksMoved {
         let (stop, tally) = (Arc::new(Stop::default()), Arc::new(Tally::default()));
         let dest_size = file_size(&ends.dest);
         watch.moving(Some(BlockCopy { stop: stop.clone(), tally: tally.clone(), ends: self.ends.clone() }));

@@ -24,7 +24,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::time::Duration;
-use watch::{Watch, Watcher};
+use watch::{SignalThread, Watcher};
 
 /// Does what `words` ask for; `program` begins each sentence.
 pub(super) fn dd(program: &OsStr, words: &[OsString], out: Out) -> Exit {
@@ -87,7 +87,7 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
     let (plan, tally) = (Arc::new(plan), Arc::new(RecordTally::default()));
     let teller = Arc::new(Reporter::new(name, &plan, quoting, tally.clone(), sys::was_closed(2)));
     let tick = (plan.telling == StatusOutput::Progress).then_some(TICK);
-    let Ok(watch) = Watch::start(&plan, teller.clone(), &tally, &heard(), tick) else { return Exit::FAILED };
+    let Ok(watch) = SignalThread::start(&plan, teller.clone(), &tally, &heard(), tick) else { return Exit::FAILED };
     let ends = match open(&plan, &teller) {
         Ok(ends) => Arc::new(ends),
         Err(exit) => return exit,

@@ -56,12 +56,12 @@ impl Shared {
 }
 
 /// Handles signals and reports progress until the process ends.
-pub(crate) struct Watch {
+pub(crate) struct SignalThread {
     shared: Arc<Shared>,
     pub(super) tally: Arc<RecordTally>,
 }
 
-impl Watch {
+impl SignalThread {
     /// Begins to listen: SIGUSR1 tells how far it is, the others tell that and end the process. What the caller ignores
     /// is to be left out. From then on no call of this thread is cut short by them. Progress is reported every `tick`.
     pub(crate) fn start(
@@ -70,7 +70,7 @@ impl Watch {
         tally: &Arc<RecordTally>,
         heard: &[i32],
         tick: Option<Duration>,
-    ) -> Result<Watch> {
+    ) -> Result<SignalThread> {
         let shared = Arc::new(Shared {
             plan: plan.clone(),
             watcher,
@@ -90,7 +90,7 @@ impl Watch {
             let tick = move || tick_on(&ticking, every);
             thread::Builder::new().name("haul-progress".to_owned()).spawn(tick).map_err(failed)?;
         }
-        Ok(Watch { shared, tally: tally.clone() })
+        Ok(SignalThread { shared, tally: tally.clone() })
     }
 
     /// The process is about to end by a signal, with nothing in flight any more.

@@ -9,7 +9,7 @@ use crate::apps::exit::Exit;
 use crate::apps::fronts::dd::blocks::{self, Held, OpenedFacts};
 use crate::apps::fronts::dd::plan::{DdKind, Way, classify};
 use crate::apps::fronts::dd::report::explained;
-use crate::apps::fronts::dd::watch::Watch;
+use crate::apps::fronts::dd::watch::SignalThread;
 use crate::apps::fronts::earlier::{stale_journals, undo_warnings};
 use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
 use crate::apps::fronts::record_plan::{Amount, RecordListener};
@@ -197,7 +197,8 @@ fn run(
 ) -> Result<Exit, SgFailure> {
     let plan = Arc::new(hearing.plan.records.clone());
     let tick = hearing.plan.progress_s.map(Duration::from_secs);
-    let watch = Watch::start(&plan, hearing.clone(), tally, &hearing::signals(), tick).map_err(|_| SgFailure::Io)?;
+    let watch =
+        SignalThread::start(&plan, hearing.clone(), tally, &hearing::signals(), tick).map_err(|_| SgFailure::Io)?;
     let complain = |side, complaint| {
         hearing.complain(side, &complaint, false);
         hearing.failed().unwrap_or(SgFailure::Io)
