@@ -101,7 +101,7 @@ pub use schedule::{Next, Schedule};
 pub use series::{Moment, Series};
 pub use several::{DestOutcome, DestState, DestTally, PlanDest};
 pub use stop::Stop;
-pub use tally::{Tally, Watched};
+pub use tally::{RunTally, Tally};
 pub use terminal::{set_terminal_columns, terminal_columns};
 pub use transferred::{RequestError, Transferred};
 pub use units::Units;

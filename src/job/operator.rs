@@ -1,7 +1,7 @@
 //! Who started a job: asked before anything is lost, and shown what runs.
 use super::journal::{ResumeChoice, Unfinished};
 use super::undo::PutBack;
-use crate::core::{Error, Facts, Observer, Plan, PlanNotes, Result, Series, Stop, Watched};
+use crate::core::{Error, Facts, Observer, Plan, PlanNotes, Result, RunTally, Series, Stop};
 use crate::engine::Endpoints;
 use crate::measure::Forecast;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ pub(crate) struct Run<'a> {
     /// Asks it to end.
     pub(crate) stop: &'a Arc<Stop>,
     /// Its numbers, or those of several that run at once, one for each destination of the plan.
-    pub(crate) watched: &'a [Watched],
+    pub(crate) watched: &'a [RunTally],
     pub(crate) forecast: Option<Forecast>,
 }
 

@@ -1,7 +1,7 @@
 //! Runs of the engine that belong to one command: each is shown by itself, one stop ends all of them.
 use super::estimate::Estimated;
 use super::operator::{Operator, Run, RunDisplay};
-use crate::core::{CheckpointPlan, Event, Observer, Outcome, Plan, Schedule, Series, Side, Stop, Tally, Watched};
+use crate::core::{CheckpointPlan, Event, Observer, Outcome, Plan, RunTally, Schedule, Series, Side, Stop, Tally};
 use crate::engine::{self, Endpoints};
 use crate::measure::Forecast;
 use std::panic::resume_unwind;
@@ -84,7 +84,7 @@ impl Session {
         let estimate = estimated.map(|estimated| estimated.behind(already_bytes));
         let forecast = estimated.map(|estimated| estimated.forecast.clone());
         let shown =
-            self.show(plan, ends, &[Watched { tally: tally.clone(), total_bytes: plan.total_bytes() }], forecast);
+            self.show(plan, ends, &[RunTally { tally: tally.clone(), total_bytes: plan.total_bytes() }], forecast);
         let both = ObserverPair { shown: &*shown, observer };
         let mut outcome =
             engine::run_keeping(plan, ends, schedule, engine::Watch::new(&self.stop, &tally, &both), keeping);
@@ -105,11 +105,11 @@ impl Session {
         jobs: Vec<(J, u64)>,
         work: impl Fn(&Session, J) -> T + Sync,
     ) -> Vec<T> {
-        let watched = |(_, len): &(J, u64)| Watched { tally: Arc::default(), total_bytes: Some(*len) };
-        let runs: Vec<Watched> = jobs.iter().map(watched).collect();
+        let watched = |(_, len): &(J, u64)| RunTally { tally: Arc::default(), total_bytes: Some(*len) };
+        let runs: Vec<RunTally> = jobs.iter().map(watched).collect();
         let shown = self.show(plan, ends, &runs, None);
         let done = thread::scope(|scope| {
-            let run = |((job, _), watched): ((J, u64), &Watched)| {
+            let run = |((job, _), watched): ((J, u64), &RunTally)| {
                 let among = Some(OneOfSeveral { tally: watched.tally.clone(), shown: shown.clone() });
                 let (operator, stop) = (self.operator.clone(), self.stop.clone());
                 let session = Session { operator, stop, estimated: None, among };
@@ -128,7 +128,7 @@ impl Session {
         &self,
         plan: &Plan,
         ends: &Endpoints,
-        watched: &[Watched],
+        watched: &[RunTally],
         forecast: Option<Forecast>,
     ) -> Arc<dyn RunDisplay> {
         self.operator.begin(Run { plan, ends, stop: &self.stop, watched, forecast })

@@ -10,7 +10,7 @@ mod sample;
 mod screen;
 mod view;
 
-use crate::core::{Event, Observer, Phase, Plan, Series, Tally, Watched};
+use crate::core::{Event, Observer, Phase, Plan, RunTally, Series, Tally};
 use crate::measure::Forecast;
 use crate::plan::ProgressStyle;
 use crate::report::printable::printable;
@@ -65,11 +65,11 @@ impl Progress {
     /// Starts the observer thread for a copy by `plan`. `runs` is its one run, or several at once, one for each dest of
     /// the plan; `forecast` is what is estimated of it. `Auto` is a bar where standard error is a terminal, else plain
     /// lines; so is `Bar` where it is none.
-    pub fn start(style: ProgressStyle, plan: &Plan, runs: &[Watched], forecast: Option<Forecast>) -> Progress {
+    pub fn start(style: ProgressStyle, plan: &Plan, runs: &[RunTally], forecast: Option<Forecast>) -> Progress {
         Progress::start_on(Screen::stderr(style), plan, runs, forecast)
     }
 
-    fn start_on(screen: Screen, plan: &Plan, runs: &[Watched], forecast: Option<Forecast>) -> Progress {
+    fn start_on(screen: Screen, plan: &Plan, runs: &[RunTally], forecast: Option<Forecast>) -> Progress {
         let expected_s = forecast.as_ref().and_then(Forecast::expected_s);
         let meter = Meter::new(plan.total_bytes(), plan.limit_bytes_per_s.is_some());
         let shared = Arc::new(Shared {

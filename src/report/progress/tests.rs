@@ -25,8 +25,8 @@ impl Write for Written {
     }
 }
 
-fn watched(tally: &Arc<Tally>) -> Watched {
-    Watched { tally: tally.clone(), total_bytes: examples::plan().len }
+fn watched(tally: &Arc<Tally>) -> RunTally {
+    RunTally { tally: tally.clone(), total_bytes: examples::plan().len }
 }
 
 fn start(style: ProgressStyle) -> (Progress, Arc<Tally>, Written) {
