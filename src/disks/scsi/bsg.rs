@@ -224,7 +224,7 @@ mod tests {
     }
 
     fn given(bsg: &Bsg, request: &mut Request) {
-        let cdb = Cdb::transfer(super::super::cdb::Way::Read, 0x1200, 256, Default::default()).unwrap();
+        let cdb = Cdb::transfer(super::super::cdb::TransferDirection::Read, 0x1200, 256, Default::default()).unwrap();
         bsg.entry(request, (&cdb, 128 << 10), 60_000, types::Fixed(0));
     }
 

@@ -1,5 +1,5 @@
 //! A disk that is reached by SCSI commands, open.
-use super::cdb::{Cdb, CdbForm, Way};
+use super::cdb::{Cdb, CdbForm, TransferDirection};
 use super::copy::Copying;
 use super::holes::Holes;
 use super::node::{Data, Node, Purpose, is_too_long};
@@ -159,7 +159,7 @@ impl Disk {
             }
             .into());
         }
-        let way = if op == Op::Read { Way::Read } else { Way::Write };
+        let way = if op == Op::Read { TransferDirection::Read } else { TransferDirection::Write };
         let cdb = Cdb::transfer(way, lba, len / self.block_bytes, self.form).ok_or_else(|| {
             let words = format!("a command of {} bytes cannot address LBA {lba}", self.form.bytes.unwrap_or(16));
             let advice = "Omit the command size.";
