@@ -2,7 +2,7 @@
 use super::watch::{BlockCopy, SignalThread};
 use crate::apps::exit::Exit;
 use crate::apps::fronts::dd::plan::{
-    Blocks, DdFacts, DdKind, Way, as_dd_would, block_options, classify, whole_records,
+    Blocks, CopyMethod, DdFacts, DdKind, as_dd_would, block_options, classify, whole_records,
 };
 use crate::apps::fronts::record_counts::RecordCounts;
 use crate::apps::fronts::record_plan::{Diagnostic, RecordPlan};
@@ -86,7 +86,7 @@ pub(crate) fn go_ahead(
     records_can_follow: impl FnOnce() -> bool,
 ) -> Result<RecordCounts, Exit> {
     let (source, dest) = (facts(Side::Source, &ends.source), facts(Side::Dest, &ends.dest));
-    let Way::Blocks(mut wanted) = classify(plan, &source, &dest) else { return Ok(RecordCounts::default()) };
+    let CopyMethod::Blocks(mut wanted) = classify(plan, &source, &dest) else { return Ok(RecordCounts::default()) };
     (wanted.block_bytes, wanted.depth) = pace;
     // Where it cannot be done so, records can do everything, and say what is wrong in their own words.
     let Ok(ready) = prepare(plan, &wanted, ends, held) else { return Ok(RecordCounts::default()) };

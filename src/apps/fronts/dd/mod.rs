@@ -8,7 +8,7 @@ pub(super) mod watch;
 
 use crate::apps::exit::Exit;
 use crate::apps::fronts::dd::cli::{self as words, DdCommand};
-use crate::apps::fronts::dd::plan::{Way, classify};
+use crate::apps::fronts::dd::plan::{CopyMethod, classify};
 use crate::apps::fronts::dd::report::{Quoting, Reporter, explained, usage, warning};
 use crate::apps::fronts::earlier::{stale_journals, undo_warnings};
 use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
@@ -173,8 +173,8 @@ fn explain(plan: &RecordPlan, name: &[u8], quoting: Quoting, out: Out) -> Exit {
         }
     };
     let text = match classify(plan, &looked.source, &looked.dest) {
-        Way::Records(because) => explained(plan, None, &because),
-        Way::Blocks(wanted) => match blocks::plan_for(plan, &wanted, &looked.paths, &Held::default()) {
+        CopyMethod::Records(because) => explained(plan, None, &because),
+        CopyMethod::Blocks(wanted) => match blocks::plan_for(plan, &wanted, &looked.paths, &Held::default()) {
             Ok((block_plan, ..)) => {
                 explained(plan, Some(&block_plan), "whole records from a file or disk to another, without conversion")
             }

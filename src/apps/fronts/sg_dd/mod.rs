@@ -7,7 +7,7 @@ pub mod report;
 
 use crate::apps::exit::Exit;
 use crate::apps::fronts::dd::blocks::{self, Held, OpenedFacts};
-use crate::apps::fronts::dd::plan::{DdKind, Way, classify};
+use crate::apps::fronts::dd::plan::{CopyMethod, DdKind, classify};
 use crate::apps::fronts::dd::report::explained;
 use crate::apps::fronts::dd::watch::SignalThread;
 use crate::apps::fronts::earlier::{stale_journals, undo_warnings};
@@ -277,11 +277,11 @@ fn tell_ways(plan: &SgPlan, looked: &OpenedFacts, disks: &Disks, teller: &SgTell
         teller.tell(&format!(" >> {what} file type: {}\n", facts.kind.name()));
     }
     let (block_plan, because) = match classify(&plan.records, &looked.source, &looked.dest) {
-        Way::Records(because) => (None, because),
-        Way::Blocks(_) if disks.shared.is_some() => {
+        CopyMethod::Records(because) => (None, because),
+        CopyMethod::Blocks(_) if disks.shared.is_some() => {
             (None, "mmap: the driver shares one buffer, so one transfer at a time".to_owned())
         }
-        Way::Blocks(mut wanted) => {
+        CopyMethod::Blocks(mut wanted) => {
             (wanted.block_bytes, wanted.depth) = pace(plan);
             match blocks::plan_for(&plan.records, &wanted, &looked.paths, &disks.known()) {
                 Ok((block_plan, ..)) => (Some(block_plan), "only data is moved".to_owned()),
