@@ -1,6 +1,6 @@
 //! The page of `--report`: where it goes is examined first, and it is written last.
 use super::exit::{Exit, failed};
-use super::told::Went;
+use super::told::FinishedRun;
 use crate::core::{Facts, Result, Series, Side};
 use crate::disks::probe;
 use crate::ledger::PageFile;
@@ -27,8 +27,8 @@ impl PendingPage {
     ///
     /// # Errors
     /// It cannot be written. What was done stays done.
-    pub(super) fn put(self, went: &Went<'_>, series: &Series) -> Result<PathBuf> {
-        let Went { decision, outcome, words, started, .. } = *went;
+    pub(super) fn put(self, went: &FinishedRun<'_>, series: &Series) -> Result<PathBuf> {
+        let FinishedRun { decision, outcome, words, started, .. } = *went;
         let (facts, machine) = (&self.facts[..], &probe::machine());
         let page = page::copy(CopyFound { decision, outcome, series, facts, machine, words, started });
         let path = self.file.path().to_owned();

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 /// How a run went.
-pub(super) struct Went<'a> {
+pub(super) struct FinishedRun<'a> {
     pub(super) options: &'a Options,
     pub(super) decision: &'a Decision,
     pub(super) outcome: &'a Outcome,
@@ -54,12 +54,12 @@ pub(super) fn carry_out(
     let started = SystemTime::now();
     let plan = &decision.plan;
     let outcome = &session.run(Task::new(plan, ends, &mut *schedules::make(plan, &ends[0]), &NoObserver));
-    tell(&Went { options, decision, outcome, words, started }, console)
+    tell(&FinishedRun { options, decision, outcome, words, started }, console)
 }
 
 /// Tells how a run went.
-pub(super) fn tell(went: &Went<'_>, console: &Console) -> Result<Exit> {
-    let Went { options, decision, outcome, words, started } = *went;
+pub(super) fn tell(went: &FinishedRun<'_>, console: &Console) -> Result<Exit> {
+    let FinishedRun { options, decision, outcome, words, started } = *went;
     let plan = &decision.plan;
     let out = console.out;
     let report = json::outcome(decision, outcome, words, Some(started));

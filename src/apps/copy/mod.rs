@@ -8,7 +8,7 @@ use crate::apps::command::Call;
 use crate::apps::console::Console;
 use crate::apps::exit::Exit;
 use crate::apps::page;
-use crate::apps::told::{Went, show, tell};
+use crate::apps::told::{FinishedRun, show, tell};
 use crate::apps::unbegun::{tell_interrupted, tell_unbegun};
 use crate::core::{Error, Result};
 use crate::job::operator::Operator;
@@ -74,9 +74,9 @@ fn run(opened: Opened) -> Result<std::result::Result<Finished, i32>> {
 }
 
 /// How it went, for the report.
-fn went<'a>(options: &'a Options, words: &'a [String], finished: &'a Finished) -> Went<'a> {
+fn went<'a>(options: &'a Options, words: &'a [String], finished: &'a Finished) -> FinishedRun<'a> {
     let Finished { decision, outcome, started, .. } = finished;
-    Went { options, decision, outcome, words, started: *started }
+    FinishedRun { options, decision, outcome, words, started: *started }
 }
 
 /// Tells how it went, and which files during the copy could not be written: the copy is what it is. Status 0 would be
