@@ -32,14 +32,14 @@ pub(super) struct Window {
     pub(super) arrived_bytes: u64,
     /// Seconds.
     pub(super) time_s: f64,
-    whole: Whole,
+    whole: EqualRounds,
     full: bool,
 }
 
 /// The part of a window in which each place of the queue came back equally often. Requests that were sent together come
 /// back together: a window that ends between them would be off by most of a queue.
 #[derive(Clone, Copy, Debug, Default)]
-struct Whole {
+struct EqualRounds {
     queues: u32,
     requests: u32,
     bytes: f64,
@@ -102,7 +102,7 @@ impl Window {
             let requests = queues * came.limit;
             // What came in this round beyond whole queues belongs to the next one.
             let bytes = self.bytes as f64 * f64::from(requests) / f64::from(self.requests);
-            self.whole = Whole { queues, requests, bytes, time_s: self.time_s };
+            self.whole = EqualRounds { queues, requests, bytes, time_s: self.time_s };
         }
     }
 
@@ -128,8 +128,8 @@ impl Window {
     /// Bytes a second.
     pub(super) fn rate(&self) -> f64 {
         match self.whole {
-            Whole { queues: 0, .. } => self.bytes as f64 / self.time_s.max(1e-9),
-            Whole { bytes, time_s, .. } => bytes / time_s.max(1e-9),
+            EqualRounds { queues: 0, .. } => self.bytes as f64 / self.time_s.max(1e-9),
+            EqualRounds { bytes, time_s, .. } => bytes / time_s.max(1e-9),
         }
     }
 
