@@ -44,7 +44,7 @@ pub(crate) struct NotPutBack {
 pub(crate) fn put_back(undo: Undo, end: &Arc<dyn Endpoint>) -> std::result::Result<PutBack, Box<NotPutBack>> {
     let kept = || undo.kept().iter().map(|kept| kept.extent);
     let journal = undo.path().to_owned();
-    let mut work = match Work::new(&undo, end) {
+    let mut work = match Restore::new(&undo, end) {
         Ok(work) => work,
         Err(error) => {
             let left = NotRestored { journal, places: merged(kept()) };
@@ -64,7 +64,7 @@ pub(crate) fn put_back(undo: Undo, end: &Arc<dyn Endpoint>) -> std::result::Resu
         kept().for_each(|extent| work.left.insert(extent));
         work.tell(Op::Write, kept().next().map_or(0, |first| first.offset), error);
     }
-    let Work { failure, foreign, unreadable, mut left, done, .. } = work;
+    let Restore { failure, foreign, unreadable, mut left, done, .. } = work;
     let (address, path) = (&end.facts().address, journal.display().to_string());
     let theirs = (!foreign.is_empty()).then(|| whose(&foreign, &unreadable));
     let told = match (failure, theirs) {
@@ -80,7 +80,7 @@ pub(crate) fn put_back(undo: Undo, end: &Arc<dyn Endpoint>) -> std::result::Resu
     Err(Box::new(NotPutBack { error, left: NotRestored { journal, places: left.iter().collect() } }))
 }
 
-struct Work<'a> {
+struct Restore<'a> {
     content: Content,
     end: &'a Arc<dyn Endpoint>,
     mover: Mover<'a>,
@@ -105,9 +105,9 @@ struct Work<'a> {
     done: PutBack,
 }
 
-impl<'a> Work<'a> {
+impl<'a> Restore<'a> {
     fn new(undo: &Undo, end: &'a Arc<dyn Endpoint>) -> Result<Self> {
-        Ok(Work {
+        Ok(Restore {
             content: Content::of(&undo.head().session),
             end,
             mover: Mover::new(end)?,
@@ -186,7 +186,7 @@ impl<'a> Work<'a> {
     fn ours(&mut self, extent: Extent) -> ExtentSet {
         let mut ours = ExtentSet::new();
         let read = |work: &mut Self, part: Extent| {
-            let Work { mover, unit, original, content, foreign, .. } = work;
+            let Restore { mover, unit, original, content, foreign, .. } = work;
             judge(part, *unit, within(original, extent, part), mover.read(part)?, content, &mut ours, foreign);
             Ok(())
         };
