@@ -78,7 +78,7 @@ pub fn profile(
 ) -> Profiled {
     let mut found = Profiled::default();
     let began = subject.clock.now();
-    let mut work = Work { subject, stop, began, time, heard };
+    let mut work = ProfileRun { subject, stop, began, time, heard };
     found.failure = work.all(positions, &mut found).err();
     found
 }
@@ -99,7 +99,7 @@ pub(super) fn stream(subject: &Subject, way: Way, room: u64) -> Point {
     Point { way, block_bytes, depth: if way == Way::Mapped { 1 } else { depth } }
 }
 
-struct Work<'a> {
+struct ProfileRun<'a> {
     subject: &'a mut Subject,
     stop: &'a Stop,
     began: Duration,
@@ -107,7 +107,7 @@ struct Work<'a> {
     heard: &'a mut dyn FnMut(f64, &'static str),
 }
 
-impl Work<'_> {
+impl ProfileRun<'_> {
     fn all(&mut self, positions: u32, found: &mut Profiled) -> Result<(), MeasureFailure> {
         let size = size_of(self.subject);
         let zones = self.zones(positions, found);
@@ -224,7 +224,7 @@ impl Work<'_> {
 
     /// Beyond the time of the others: there are few, and they are short.
     fn commands(&mut self, found: &mut Option<Commands>) -> Result<(), MeasureFailure> {
-        let Work { subject, stop, began, time, heard } = self;
+        let ProfileRun { subject, stop, began, time, heard } = self;
         let mut heard = || {
             let passed = subject.clock.now() - *began;
             heard((passed.as_secs_f64() / time.as_secs_f64()).min(1.0), "commands alone");
@@ -289,7 +289,7 @@ impl Work<'_> {
     }
 }
 
-impl Work<'_> {
+impl ProfileRun<'_> {
     /// As [`WayCost::driver_copied`], of all that was read so.
     fn driver_copied(&self, way: Way) -> Option<f64> {
         let end = self.subject.ways.iter().find(|(other, _)| *other == way && way == Way::Direct)?;
