@@ -121,12 +121,12 @@ pub fn read_buffer(
 ) -> Option<ReadBuffer> {
     let device = subject.ways.first().and_then(|(_, end)| end.records())?;
     let mut found = ReadBuffer::default();
-    let mut work = Work { device: &*device, subject, wish, stop, heard };
+    let mut work = ReadBufferRun { device: &*device, subject, wish, stop, heard };
     found.failure = work.all(time, &mut found).err();
     Some(found)
 }
 
-struct Work<'a> {
+struct ReadBufferRun<'a> {
     device: &'a dyn RecordDevice,
     subject: &'a Subject,
     wish: &'a BufferOptions,
@@ -141,7 +141,7 @@ struct Runs {
     cpu_shares: Vec<f64>,
 }
 
-impl Work<'_> {
+impl ReadBufferRun<'_> {
     fn all(&mut self, time: Duration, found: &mut ReadBuffer) -> Result<(), MeasureFailure> {
         let capacity = match self.device.buffer_bytes(self.wish.which) {
             Ok(bytes) => bytes,
