@@ -53,7 +53,7 @@ impl Console {
             _ => return self.out.tell(text),
         }
         match &*locked(&self.last) {
-            Some(progress) => progress.hear(&Event::Warned(message)),
+            Some(progress) => progress.on_event(&Event::Warned(message)),
             None => locked(&self.pending).push(message.to_owned()),
         }
     }
@@ -128,7 +128,7 @@ impl Operator for Console {
             Running { stop: stop.clone(), ends: ends.to_vec(), progress: Some(progress.clone()) }
         });
         let progress = begun.expect("it has begun");
-        locked(&self.pending).drain(..).for_each(|warning| progress.hear(&Event::Warned(&warning)));
+        locked(&self.pending).drain(..).for_each(|warning| progress.on_event(&Event::Warned(&warning)));
         *locked(&self.last) = Some(progress.clone());
         progress
     }

@@ -37,7 +37,7 @@ pub enum Event<'a> {
 /// Receives events. Called from the pump's thread: must return at once.
 pub trait Observer: Sync {
     /// Hears of one event.
-    fn hear(&self, event: &Event<'_>);
+    fn on_event(&self, event: &Event<'_>);
 }
 
 /// Hears nothing.
@@ -45,5 +45,5 @@ pub trait Observer: Sync {
 pub struct NoObserver;
 
 impl Observer for NoObserver {
-    fn hear(&self, _event: &Event<'_>) {}
+    fn on_event(&self, _event: &Event<'_>) {}
 }

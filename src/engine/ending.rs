@@ -167,7 +167,7 @@ impl Run<'_> {
                 }
                 (None, _) => continue,
             };
-            self.watch.observer.hear(&Event::Warned(&note));
+            self.watch.observer.on_event(&Event::Warned(&note));
             self.notes.push(note);
         }
     }

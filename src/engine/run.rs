@@ -66,7 +66,7 @@ pub fn run_keeping(
     let elapsed = meter.elapsed_now();
     let flushing = if plan.durable { elapsed.saturating_sub(before_flush) } else { Duration::ZERO };
     if let Ended::Failed(error) = &run.ended {
-        watch.observer.hear(&Event::Failed(error));
+        watch.observer.on_event(&Event::Failed(error));
     }
     run.into_outcome(&meter, cached_before, elapsed, flushing)
 }
@@ -122,7 +122,7 @@ impl<'a> Run<'a> {
     }
 
     fn note(&mut self, note: String) {
-        self.watch.observer.hear(&Event::FellBack(&note));
+        self.watch.observer.on_event(&Event::FellBack(&note));
         self.notes.push(note);
     }
 

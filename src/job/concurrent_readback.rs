@@ -85,8 +85,8 @@ struct BlockObserver<'a> {
 }
 
 impl Observer for BlockObserver<'_> {
-    fn hear(&self, event: &Event<'_>) {
-        self.hearer.hear(event);
+    fn on_event(&self, event: &Event<'_>) {
+        self.hearer.on_event(event);
         if let Event::Digested(block) = event {
             self.front.arrived(block.extent);
         }

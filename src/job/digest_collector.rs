@@ -70,7 +70,7 @@ impl DigestCollector {
 }
 
 impl Observer for DigestCollector {
-    fn hear(&self, event: &Event<'_>) {
+    fn on_event(&self, event: &Event<'_>) {
         let Event::Digested(block) = event else { return };
         let Some(block) = self.whole.map_or(Some(*block), |grid| grid.whole(*block)) else { return };
         if let Some(kept) = &self.kept {
@@ -199,7 +199,7 @@ mod tests {
                     let extent = Extent::new(piece, border.min(extent.end()) - piece);
                     piece = extent.end();
                     let digest = (!zero).then(|| BlockDigest::of(HashKind::Blake3, b"any"));
-                    collector.hear(&Event::Digested(DigestedBlock { extent, digest }));
+                    collector.on_event(&Event::Digested(DigestedBlock { extent, digest }));
                     there.insert(extent);
                     let block = |number: u64| Extent::new(number * 64, 64.min(len.saturating_sub(number * 64)));
                     let blocks = (extent.offset.div_ceil(64)..).map(block);

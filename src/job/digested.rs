@@ -27,7 +27,7 @@ impl DigestedBlockList {
 }
 
 impl Observer for DigestedBlockList {
-    fn hear(&self, event: &Event<'_>) {
+    fn on_event(&self, event: &Event<'_>) {
         if let Event::Digested(block) = event {
             self.add(*block);
         }

@@ -163,7 +163,7 @@ impl ManifestDelta {
         for block in reader.digested.into_blocks() {
             for part in extents.within(block.extent) {
                 // Only zeros come in other pieces than blocks.
-                collector.hear(&Event::Digested(DigestedBlock { extent: part, ..block }));
+                collector.on_event(&Event::Digested(DigestedBlock { extent: part, ..block }));
             }
         }
         let (there, read_s) = (extents.total_bytes(), outcome.elapsed.as_secs_f64());
@@ -236,9 +236,9 @@ struct Reader<'a> {
 }
 
 impl Observer for Reader<'_> {
-    fn hear(&self, event: &Event<'_>) {
-        self.checker.hear(event);
-        self.digested.hear(event);
+    fn on_event(&self, event: &Event<'_>) {
+        self.checker.on_event(event);
+        self.digested.on_event(event);
     }
 }
 

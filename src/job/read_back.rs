@@ -104,7 +104,7 @@ pub(crate) fn so_far(block_bytes: u64, behind: &[DigestedBlock], list: &Checklis
 
 /// Of blocks that were read back in their order: how many bytes, in whole blocks, and which differ.
 fn judged(behind: &[DigestedBlock], checker: Checker<'_>) -> (u64, ExtentSet) {
-    behind.iter().for_each(|block| checker.hear(&Event::Digested(*block)));
+    behind.iter().for_each(|block| checker.on_event(&Event::Digested(*block)));
     let end = behind.last().map_or(0, |block| block.extent.end());
     let whole = if end == checker.len { end } else { end - end % checker.block_bytes };
     (whole, checker.into_differing())
@@ -282,7 +282,7 @@ impl<'a> Checker<'a> {
 }
 
 impl Observer for Checker<'_> {
-    fn hear(&self, event: &Event<'_>) {
+    fn on_event(&self, event: &Event<'_>) {
         let Event::Digested(block) = event else { return };
         // A pass that was interrupted in the middle of a block says nothing about that block.
         let end = block.extent.end();

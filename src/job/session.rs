@@ -142,8 +142,8 @@ struct ObserverPair<'a> {
 }
 
 impl Observer for ObserverPair<'_> {
-    fn hear(&self, event: &Event<'_>) {
-        self.shown.hear(event);
-        self.observer.hear(event);
+    fn on_event(&self, event: &Event<'_>) {
+        self.shown.on_event(event);
+        self.observer.on_event(event);
     }
 }

@@ -17,7 +17,7 @@ const BLOCK: u64 = 64 << 10;
 struct JournalTotals(Mutex<Vec<DigestedBlock>>);
 
 impl Observer for JournalTotals {
-    fn hear(&self, event: &Event<'_>) {
+    fn on_event(&self, event: &Event<'_>) {
         if let Event::Digested(block) = event {
             self.0.lock().unwrap().push(*block);
         }

@@ -9,7 +9,7 @@ impl Pump<'_> {
         let Some(checkpoints) = &mut self.checkpoints else { return };
         match checkpoints.round(self.queues.now) {
             Ok(()) => {}
-            Err(CheckpointError::Keep(error)) => self.watch.observer.hear(&Event::Warned(&given_up(&error))),
+            Err(CheckpointError::Keep(error)) => self.watch.observer.on_event(&Event::Warned(&given_up(&error))),
             Err(CheckpointError::Flush(source)) => {
                 let dest = &self.ends[Side::Dest.index()];
                 let error = flush_error(self.plan, dest, source);

@@ -96,7 +96,7 @@ impl Pump<'_> {
             let name = side.name();
             let warning =
                 format!("cannot read {name} {address} at byte {at} ({}): continuing (--on-error skip)", error.source);
-            self.watch.observer.hear(&Event::Warned(&warning));
+            self.watch.observer.on_event(&Event::Warned(&warning));
         }
         self.unread[side.index()].runs.insert_all(&lost);
         self.watch.tally.unread_sectors.fetch_add(1, Relaxed);

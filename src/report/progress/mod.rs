@@ -132,7 +132,7 @@ pub fn last_line(report: &impl Serialize) -> String {
 }
 
 impl Observer for Progress {
-    fn hear(&self, event: &Event<'_>) {
+    fn on_event(&self, event: &Event<'_>) {
         let Some(said) = ProgressEvent::of(event) else { return };
         // Fails only after the end, when the display has ended.
         let _ = self.messages.send(Message::Said(said, self.shared.began.elapsed()));
