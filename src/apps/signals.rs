@@ -49,7 +49,7 @@ impl Signals {
         let mut incoming = Incoming::new(heard).map_err(failed)?;
         let (running, handle) = (Arc::new(Mutex::new(None)), incoming.handle());
         let shared: Arc<Mutex<Option<Running>>> = running.clone();
-        let listen = move || incoming.forever().for_each(|signal| hear(signal, &shared, &unbegun, out));
+        let listen = move || incoming.forever().for_each(|signal| handle_signal(signal, &shared, &unbegun, out));
         let thread = thread::Builder::new().name("haul-signals".to_owned()).spawn(listen).map_err(failed)?;
         Ok(Signals { running, handle, thread: Some(thread) })
     }
@@ -100,7 +100,7 @@ impl Drop for Signals {
     }
 }
 
-fn hear(signal: i32, running: &Mutex<Option<Running>>, unbegun: &PreRunSignals, out: Out) {
+fn handle_signal(signal: i32, running: &Mutex<Option<Running>>, unbegun: &PreRunSignals, out: Out) {
     // Held to the end: a run about to begin waits until the last message is printed.
     let running = running.lock().unwrap_or_else(PoisonError::into_inner);
     match (signal, &*running) {

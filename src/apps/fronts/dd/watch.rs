@@ -82,7 +82,7 @@ impl SignalThread {
         let failed = |error| Error::new(Kind::Io, "cannot listen for signals").because(error);
         let mut incoming = Signals::new(heard).map_err(failed)?;
         let listening = shared.clone();
-        let listen = move || incoming.forever().for_each(|signal| hear(signal, &listening));
+        let listen = move || incoming.forever().for_each(|signal| handle_signal(signal, &listening));
         thread::Builder::new().name("haul-signals".to_owned()).spawn(listen).map_err(failed)?;
         sys::block(heard);
         if let Some(every) = tick {
@@ -110,7 +110,7 @@ impl SignalThread {
     }
 }
 
-fn hear(signal: i32, shared: &Shared) {
+fn handle_signal(signal: i32, shared: &Shared) {
     let _ = shared.refresh();
     if signal == SIGUSR1 {
         shared.watcher.report();
