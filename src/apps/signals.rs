@@ -43,10 +43,10 @@ impl Signals {
     /// # Errors
     /// As for [`Signals::watch`].
     pub(super) fn watch_with(out: Out, unbegun: PreRunSignals) -> Result<Signals> {
-        let heard = [SIGUSR1, SIGINT, SIGTERM, SIGHUP];
-        let heard: Vec<i32> = heard.into_iter().filter(|&signal| !crate::sys::is_ignored(signal)).collect();
+        let handled = [SIGUSR1, SIGINT, SIGTERM, SIGHUP];
+        let handled: Vec<i32> = handled.into_iter().filter(|&signal| !crate::sys::is_ignored(signal)).collect();
         let failed = |error| Error::new(Kind::Io, "cannot listen for signals").because(error);
-        let mut incoming = Incoming::new(heard).map_err(failed)?;
+        let mut incoming = Incoming::new(handled).map_err(failed)?;
         let (running, handle) = (Arc::new(Mutex::new(None)), incoming.handle());
         let shared: Arc<Mutex<Option<Running>>> = running.clone();
         let listen = move || incoming.forever().for_each(|signal| handle_signal(signal, &shared, &unbegun, out));
