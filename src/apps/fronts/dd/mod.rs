@@ -72,22 +72,24 @@ impl Watcher for Reporter {
 }
 
 /// The signals that dd handles.
-fn heard() -> Vec<i32> {
-    let mut heard = Vec::new();
+fn handled_signals() -> Vec<i32> {
+    let mut signals = Vec::new();
     if std::env::var_os("POSIXLY_CORRECT").is_none() {
-        heard.push(SIGUSR1);
+        signals.push(SIGUSR1);
     }
     if !sys::is_ignored(SIGINT) {
-        heard.push(SIGINT);
+        signals.push(SIGINT);
     }
-    heard
+    signals
 }
 
 fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
     let (plan, tally) = (Arc::new(plan), Arc::new(RecordTally::default()));
     let teller = Arc::new(Reporter::new(name, &plan, quoting, tally.clone(), sys::was_closed(2)));
     let tick = (plan.telling == StatusOutput::Progress).then_some(TICK);
-    let Ok(watch) = SignalThread::start(&plan, teller.clone(), &tally, &heard(), tick) else { return Exit::FAILED };
+    let Ok(watch) = SignalThread::start(&plan, teller.clone(), &tally, &handled_signals(), tick) else {
+        return Exit::FAILED;
+    };
     let ends = match open(&plan, &teller) {
         Ok(ends) => Arc::new(ends),
         Err(exit) => return exit,
