@@ -81,7 +81,7 @@ impl Operator for Console {
 
     fn put_back(&self, address: &str, done: &PutBack, notes: &mut PlanNotes) {
         let said = text::put_back_earlier(address, done.kept_bytes, done.written_bytes);
-        self.say(&text::told(&said), &said);
+        self.say(&text::info(&said), &said);
         if self.style == ProgressStyle::Json {
             notes.warnings.push(said);
         }

@@ -43,7 +43,7 @@ pub(super) fn by_signal(options: &Options, report: &'static str, words: &[String
 /// Tells of a signal that came before the first write. Nothing was changed.
 pub(super) fn tell_interrupted(signal: i32, options: &Options, words: &[String], out: Out) -> Exit {
     if options.progress != ProgressStyle::Json {
-        out.tell(&text::told("interrupted before the first write: the destination is unchanged"));
+        out.tell(&text::info("interrupted before the first write: the destination is unchanged"));
     }
     tell_why(NotStarted::Interrupted(signal), "copy", options, words, out);
     Exit::Signal(signal)

@@ -120,7 +120,7 @@ impl<'a> MeasuredDisk<'a> {
                 end_journals(&facts, out)?;
             }
             if let Some(done) = undo::put_back_earlier(&facts)? {
-                out.tell(&text::told(&text::put_back_earlier(&facts.address, done.kept_bytes, done.written_bytes)));
+                out.tell(&text::info(&text::put_back_earlier(&facts.address, done.kept_bytes, done.written_bytes)));
             }
         }
         let ways = scratch::open(&writing, &facts)?;
@@ -204,7 +204,7 @@ impl<'a> MeasuredDisk<'a> {
     /// Tells of places that failed, where no table has room for them.
     pub(crate) fn tell_failed(&self) {
         if self.subject.failed > 0 {
-            self.out.tell(&text::told(&failed_places(&self.subject.bad, self.subject.failed)));
+            self.out.tell(&text::info(&failed_places(&self.subject.bad, self.subject.failed)));
         }
     }
 
@@ -213,7 +213,7 @@ impl<'a> MeasuredDisk<'a> {
         if self.style == TableStyle::Csv {
             self.tell_failed();
             if failure.is_some() {
-                self.out.tell(&text::told("ended before the time limit: the table has the results so far"));
+                self.out.tell(&text::info("ended before the time limit: the table has the results so far"));
             }
         }
         let exit = match failure {

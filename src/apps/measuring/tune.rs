@@ -95,7 +95,7 @@ fn restore(path: &str, out: Out) -> Result<Exit> {
         Some(done) => text::put_back_earlier(path, done.kept_bytes, done.written_bytes),
         None => text::nothing_to_put_back(path),
     };
-    out.tell(&text::told(&said));
+    out.tell(&text::info(&said));
     Ok(Exit::Status(0))
 }
 
