@@ -58,7 +58,7 @@ fn obey(args: Vec<OsString>) -> Exit {
         None => args,
         Some(NameAnswer::Instead(args)) => args,
         Some(NameAnswer::Told(line)) => {
-            out.tell(&line);
+            out.eprint(&line);
             return Exit::Status(2);
         }
     };
@@ -68,7 +68,7 @@ fn obey(args: Vec<OsString>) -> Exit {
         Err(error) if error.use_stderr() => {
             let is_command = |word: &&str| COMMANDS.iter().any(|command| command.name == *word);
             let verb = words.first().map(String::as_str).filter(is_command);
-            out.tell(&text::usage(&error.render().to_string(), verb));
+            out.eprint(&text::usage(&error.render().to_string(), verb));
             Exit::Status(2)
         }
         Err(help) => printed(out, &help.render().ansi().to_string()),

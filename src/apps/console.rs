@@ -50,7 +50,7 @@ impl Console {
         match self.style {
             ProgressStyle::Json => {}
             ProgressStyle::Silent => return,
-            _ => return self.out.tell(text),
+            _ => return self.out.eprint(text),
         }
         match &*locked(&self.last) {
             Some(progress) => progress.on_event(&Event::Warned(message)),
@@ -89,7 +89,7 @@ impl Operator for Console {
 
     fn dropped(&self, error: &Error) {
         if self.style == ProgressStyle::Silent {
-            return self.out.tell(&text::dropped(error));
+            return self.out.eprint(&text::dropped(error));
         }
         let message = format!("{}; haul drops this destination, the others continue", text::message(error));
         self.say(&text::dropped(error), &message);

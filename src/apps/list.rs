@@ -87,7 +87,7 @@ impl Words for ListArguments {
 
     fn run(form: &ListFormat, call: &Call<'_>) -> crate::core::Result<Exit> {
         let (mut devices, others) = probe::devices::devices()?;
-        saved::recall_all(&mut devices, |warning| call.out.tell(&text::warning(warning)));
+        saved::recall_all(&mut devices, |warning| call.out.eprint(&text::warning(warning)));
         undo::find_all(&mut devices);
         journal::find_all(&mut devices);
         let text = match form {

@@ -40,7 +40,7 @@ impl PendingPage {
         let path = self.file.path().to_owned();
         match self.file.write(page) {
             Ok(()) => {
-                out.tell(&text::paged(&path));
+                out.eprint(&text::paged(&path));
                 exit
             }
             Err(error) => {

@@ -105,7 +105,7 @@ fn handle_signal(signal: i32, running: &Mutex<Option<Running>>, unbegun: &PreRun
     let running = running.lock().unwrap_or_else(PoisonError::into_inner);
     match (signal, &*running) {
         (SIGUSR1, Some(Running { progress: Some(progress), .. })) => progress.print_status(),
-        (SIGUSR1, None) if unbegun.says_that_nothing_runs => out.tell("haul: no data copied yet\n"),
+        (SIGUSR1, None) if unbegun.says_that_nothing_runs => out.eprint("haul: no data copied yet\n"),
         (SIGUSR1, _) => {}
         (_, Some(copy)) if copy.stop.signal().is_none() => {
             copy.stop.ask(signal);

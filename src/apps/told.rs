@@ -71,7 +71,7 @@ pub(super) fn tell(went: &FinishedRun<'_>, console: &Console) -> Result<Exit> {
         if stdout_is_dest {
             // Where lines of JSON are printed to standard error, the last of them has the digests.
             if !told {
-                out.tell(text);
+                out.eprint(text);
             }
             return Exit::Status(0);
         }
@@ -80,13 +80,13 @@ pub(super) fn tell(went: &FinishedRun<'_>, console: &Console) -> Result<Exit> {
     let printed = match (options.json, &outcome.ended) {
         (true, ended) => {
             if let (Ended::Failed(error), false) = (ended, told) {
-                out.tell(&text::error(error));
+                out.eprint(&text::error(error));
             }
             print(&json::text(&report))
         }
         (false, _) => {
             if !told {
-                out.tell(&text::outcome(decision, outcome, words, options.verbosity));
+                out.eprint(&text::outcome(decision, outcome, words, options.verbosity));
             }
             // What only the manifest needs was not asked for here.
             let asked = outcome.digests.iter().filter(|digest| options.hashes.contains(&digest.kind));

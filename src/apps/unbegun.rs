@@ -43,7 +43,7 @@ pub(super) fn by_signal(options: &Options, report: &'static str, words: &[String
 /// Tells of a signal that came before the first write. Nothing was changed.
 pub(super) fn tell_interrupted(signal: i32, options: &Options, words: &[String], out: Out) -> Exit {
     if options.progress != ProgressStyle::Json {
-        out.tell(&text::info("interrupted before the first write: the destination is unchanged"));
+        out.eprint(&text::info("interrupted before the first write: the destination is unchanged"));
     }
     tell_why(NotStarted::Interrupted(signal), "copy", options, words, out);
     Exit::Signal(signal)
@@ -53,8 +53,8 @@ fn tell_why(why: NotStarted<'_>, report: &str, options: &Options, words: &[Strin
     let document = json::unbegun(report, options.label.as_deref(), words, why);
     match (options.progress, why) {
         // The error is in it, and nothing else may be between lines of JSON.
-        (ProgressStyle::Json, _) => out.tell(&last_line(&document)),
-        (_, NotStarted::Failed(error)) => out.tell(&text::error(error)),
+        (ProgressStyle::Json, _) => out.eprint(&last_line(&document)),
+        (_, NotStarted::Failed(error)) => out.eprint(&text::error(error)),
         (_, NotStarted::Interrupted(_)) => {}
     }
     if options.json {

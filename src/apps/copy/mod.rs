@@ -45,7 +45,7 @@ fn copy(options: &Options, call: &Call<'_>) -> Result<Exit> {
     if let Some(path) =
         made.filter(|_| options.progress != ProgressStyle::Json && options.verbosity != Verbosity::Quiet)
     {
-        out.tell(&text::paged(&path));
+        out.eprint(&text::paged(&path));
     }
     let mut exit = if finished.is_elsewhere { exit.at_least(Exit::DIFFERENT) } else { exit };
     for rest in &finished.behind {
@@ -56,7 +56,7 @@ fn copy(options: &Options, call: &Call<'_>) -> Result<Exit> {
             // Not its own status: 3 would say that nothing was written.
             Err(error) => {
                 if let Err(error) = tell_unbegun(Err(error), "copy", options, words, out) {
-                    out.tell(&text::error(&error));
+                    out.eprint(&text::error(&error));
                 }
                 Exit::FAILED
             }
@@ -94,7 +94,7 @@ fn tell_with(
         finished.outcome.notes.extend(failed.iter().map(text::message));
     }
     let exit = tell(&went(options, words, finished), console)?;
-    failed.iter().filter(|_| !in_lines).for_each(|error| console.out.tell(&text::error(error)));
+    failed.iter().filter(|_| !in_lines).for_each(|error| console.out.eprint(&text::error(error)));
     Ok(if failed.is_empty() { exit } else { exit.at_least(1) })
 }
 

@@ -120,7 +120,7 @@ impl<'a> MeasuredDisk<'a> {
                 end_journals(&facts, out)?;
             }
             if let Some(done) = undo::put_back_earlier(&facts)? {
-                out.tell(&text::info(&text::put_back_earlier(&facts.address, done.kept_bytes, done.written_bytes)));
+                out.eprint(&text::info(&text::put_back_earlier(&facts.address, done.kept_bytes, done.written_bytes)));
             }
         }
         let ways = scratch::open(&writing, &facts)?;
@@ -167,7 +167,7 @@ impl<'a> MeasuredDisk<'a> {
     pub(crate) fn measured(&mut self) {
         if let Some(scratch) = self.scratch.take() {
             if scratch.is_kept() && self.stop.is_asked() {
-                self.out.tell(&text::putting_back(&self.facts.address));
+                self.out.eprint(&text::putting_back(&self.facts.address));
             }
             let (written, not_put_back) = scratch.give_back();
             (self.written, self.not_put_back) = (Some(written), not_put_back);
@@ -178,7 +178,7 @@ impl<'a> MeasuredDisk<'a> {
     /// Warns of what makes the figures doubtful.
     pub(crate) fn doubt(&mut self, doubts: impl IntoIterator<Item = String>) {
         for doubt in doubts {
-            self.out.tell(&text::warning(&doubt));
+            self.out.eprint(&text::warning(&doubt));
             self.warnings.push(doubt);
         }
     }
@@ -204,7 +204,7 @@ impl<'a> MeasuredDisk<'a> {
     /// Tells of places that failed, where no table has room for them.
     pub(crate) fn tell_failed(&self) {
         if self.subject.failed > 0 {
-            self.out.tell(&text::info(&failed_places(&self.subject.bad, self.subject.failed)));
+            self.out.eprint(&text::info(&failed_places(&self.subject.bad, self.subject.failed)));
         }
     }
 
@@ -213,7 +213,7 @@ impl<'a> MeasuredDisk<'a> {
         if self.style == TableStyle::Csv {
             self.tell_failed();
             if failure.is_some() {
-                self.out.tell(&text::info("ended before the time limit: the table has the results so far"));
+                self.out.eprint(&text::info("ended before the time limit: the table has the results so far"));
             }
         }
         let exit = match failure {
@@ -253,7 +253,7 @@ impl<'a> MeasureStart<'a> {
     }
 
     fn warn(&self, plan: &Measuring) {
-        plan.warnings.iter().for_each(|warning| self.out.tell(&text::warning(warning)));
+        plan.warnings.iter().for_each(|warning| self.out.eprint(&text::warning(warning)));
     }
 
     fn opened(
@@ -296,7 +296,7 @@ pub(crate) fn in_the_cache(facts: &Facts) -> String {
 /// What copies claim of a device is about to become untrue.
 fn end_journals(facts: &Facts, out: Out) -> Result<()> {
     Stale::of(facts, None).iter().try_for_each(|stale| {
-        out.tell(&text::warning(&stale.warning()));
+        out.eprint(&text::warning(&stale.warning()));
         stale.end()
     })
 }

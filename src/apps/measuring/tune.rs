@@ -95,7 +95,7 @@ fn restore(path: &str, out: Out) -> Result<Exit> {
         Some(done) => text::put_back_earlier(path, done.kept_bytes, done.written_bytes),
         None => text::nothing_to_put_back(path),
     };
-    out.tell(&text::info(&said));
+    out.eprint(&text::info(&said));
     Ok(Exit::Status(0))
 }
 
@@ -117,7 +117,7 @@ fn sweep(options: &TuneOptions, opened: &mut MeasuredDisk<'_>, time: Duration, o
 fn keep(options: &TuneOptions, opened: &MeasuredDisk<'_>, tuned: &Tuned, out: Out) -> Result<()> {
     if let (true, Some(answer), None) = (options.save, &tuned.answer, &tuned.failure) {
         let place = saved::keep(&opened.facts, opened.op(), answer)?;
-        out.tell(&text::kept(&place, opened.op()));
+        out.eprint(&text::kept(&place, opened.op()));
     }
     Ok(())
 }

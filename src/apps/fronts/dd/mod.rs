@@ -34,11 +34,11 @@ pub(super) fn dd(program: &OsStr, words: &[OsString], out: Out) -> Exit {
     let name = program.as_bytes();
     let parsed = words::parse(words);
     for doubt in parsed.warnings {
-        out.tell_bytes(&warning(doubt, name, quoting));
+        out.eprint_bytes(&warning(doubt, name, quoting));
     }
     match parsed.command {
         Err(error) => {
-            out.tell_bytes(&usage(&error, name, quoting));
+            out.eprint_bytes(&usage(&error, name, quoting));
             Exit::FAILED
         }
         Ok(DdCommand::Help) => crate::apps::exit::printed(out, &words::help_text(&program.to_string_lossy())),

@@ -42,7 +42,7 @@ pub(super) fn sg_dd(front: SgFront, program: &[OsString], words: &[OsString], ou
     let name = program.join(OsStr::new(" "));
     match words::parse(front, words) {
         Err(error) => {
-            out.tell_bytes(&usage(&error, name.as_bytes(), front));
+            out.eprint_bytes(&usage(&error, name.as_bytes(), front));
             Exit::Status(error.status(front))
         }
         Ok(SgCommand::Help) => crate::apps::exit::printed(out, &words::help_text(&name.to_string_lossy(), front)),
@@ -157,7 +157,7 @@ fn settle(
 ) -> Result<u64, SgFailure> {
     let kinds = [looked.source.kind, looked.dest.kind];
     if let Some(wish) = refused_wish(plan, kinds) {
-        out.tell_bytes(&refusal(&wish, name, teller.names()));
+        out.eprint_bytes(&refusal(&wish, name, teller.names()));
         return Err(SgFailure::Wish);
     }
     if plan.direct_devices {
@@ -174,7 +174,7 @@ fn settle(
     let total = match plan.records.count {
         Some(count) => count.records,
         None => blocks_to_copy(plan, &looked.source, &looked.dest).map_err(|error| {
-            out.tell_bytes(&count_refusal(&error, teller.names(), plan.block_bytes()));
+            out.eprint_bytes(&count_refusal(&error, teller.names(), plan.block_bytes()));
             SgFailure::Count
         })?,
     };

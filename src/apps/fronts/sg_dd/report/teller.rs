@@ -78,12 +78,12 @@ impl SgTeller {
 
     /// Tells a line of its own.
     pub fn tell(&self, text: &str) {
-        self.out.tell_bytes(text.as_bytes());
+        self.out.eprint_bytes(text.as_bytes());
     }
 
     /// The same of bytes, which may be those of a path.
     pub fn tell_bytes(&self, bytes: &[u8]) {
-        self.out.tell_bytes(bytes);
+        self.out.eprint_bytes(bytes);
     }
 
     /// SIGUSR1: how far it is.
@@ -113,7 +113,7 @@ impl SgTeller {
         let times = self.times(&mut state, &counts, false);
         let left = remaining(&counts, state.total);
         let text = format!("Interrupted by signal,\n{times}{left}{}", records(&counts, self.lines, ""));
-        self.out.tell_bytes(&[text.as_bytes(), again].concat());
+        self.out.eprint_bytes(&[text.as_bytes(), again].concat());
     }
 
     /// It has ended by itself; `failed`: not as it should have.
@@ -191,6 +191,6 @@ impl RecordListener for SgTeller {
         };
         let at = self.first[side.index()] + done;
         let sentence = sentences::complaint(side, complaint, &self.names[side.index()], at);
-        self.out.tell_bytes(&[&self.program, &b": "[..], &sentence, b"\n"].concat());
+        self.out.eprint_bytes(&[&self.program, &b": "[..], &sentence, b"\n"].concat());
     }
 }
