@@ -63,7 +63,7 @@ fn copy(mut plan: SgPlan, name: &[u8], called: Continuation, out: Out) -> Result
     let tally = Arc::new(RecordTally::default());
     let teller = SgTeller::new(name, &plan, tally.clone(), out);
     if plan.block_size_assumed {
-        teller.tell("Assume default 'bs' ((logical) block size) of 512 bytes\n");
+        teller.print("Assume default 'bs' ((logical) block size) of 512 bytes\n");
     }
     let mut looked = blocks::look(&plan.records).map_err(|(side, complaint)| {
         teller.complain(side, &complaint, false);
@@ -90,7 +90,7 @@ fn copy(mut plan: SgPlan, name: &[u8], called: Continuation, out: Out) -> Result
 fn told(trouble: &CommandSideError, plan: &SgPlan, teller: &SgTeller, name: &[u8]) -> SgFailure {
     match trouble {
         CommandSideError::Refused(refusal) => {
-            teller.tell_bytes(&command_refusal(refusal, name, teller.names(), plan.block_bytes()));
+            teller.print_bytes(&command_refusal(refusal, name, teller.names(), plan.block_bytes()));
             match refusal {
                 CommandRefusal::BlockSize(..) => SgFailure::Count,
                 CommandRefusal::Beyond(..) => SgFailure::Beyond,
@@ -102,7 +102,7 @@ fn told(trouble: &CommandSideError, plan: &SgPlan, teller: &SgTeller, name: &[u8
             }
         }
         CommandSideError::Failed(side, error) => {
-            teller.tell_bytes(&disk_failure(error, name));
+            teller.print_bytes(&disk_failure(error, name));
             let errno = std::error::Error::source(&**error)
                 .and_then(|cause| cause.downcast_ref::<std::io::Error>()?.raw_os_error());
             match side {
@@ -132,7 +132,7 @@ fn refuse_in_use(plan: &SgPlan, looked: &OpenedFacts, teller: &SgTeller, name: &
             return Err(SgFailure::Locked);
         }
         let text = format!(": {error}. {} oflag=force writes to it anyway.\n", error.advice);
-        teller.tell_bytes(&[name, text.as_bytes()].concat());
+        teller.print_bytes(&[name, text.as_bytes()].concat());
         return Err(SgFailure::OpenDest(Some(libc::EBUSY)));
     }
     Ok(())
@@ -205,12 +205,12 @@ fn run(
     };
     let mut ends = records::open(&plan, opened).map_err(|(side, complaint)| complain(side, complaint))?;
     for warning in undo_warnings(&plan, &ends, &held.facts) {
-        hearing.teller.tell(&format!("warning: {warning}\n"));
+        hearing.teller.print(&format!("warning: {warning}\n"));
     }
     for stale in stale_journals(&plan, &ends, held.facts[Side::Dest.index()].as_ref()) {
-        hearing.teller.tell(&format!("warning: {}\n", stale.warning()));
+        hearing.teller.print(&format!("warning: {}\n", stale.warning()));
         stale.end().map_err(|error| {
-            hearing.teller.tell(&format!("{error}\n"));
+            hearing.teller.print(&format!("{error}\n"));
             SgFailure::Io
         })?;
     }
@@ -261,7 +261,7 @@ fn tell_disks(plan: &SgPlan, teller: &SgTeller, ends: &OpenSides, held: &Held) {
     }
     teller.tell_disks(sum, asked.contains(&true));
     for note in held.ends.iter().flatten().flat_map(|end| end.closing().notes).filter(|_| plan.verbose > 0) {
-        teller.tell(&format!(" >> {note}\n"));
+        teller.print(&format!(" >> {note}\n"));
     }
 }
 
@@ -274,7 +274,7 @@ fn pace(plan: &SgPlan) -> (Option<u32>, Option<u32>) {
 /// `verbose=`: what the sides are, and which way the copy goes.
 fn tell_ways(plan: &SgPlan, looked: &OpenedFacts, disks: &Disks, teller: &SgTeller) {
     for (what, facts) in [("Input", &looked.source), ("Output", &looked.dest)] {
-        teller.tell(&format!(" >> {what} file type: {}\n", facts.kind.name()));
+        teller.print(&format!(" >> {what} file type: {}\n", facts.kind.name()));
     }
     let (block_plan, because) = match classify(&plan.records, &looked.source, &looked.dest) {
         CopyMethod::Records(because) => (None, because),
@@ -291,7 +291,7 @@ fn tell_ways(plan: &SgPlan, looked: &OpenedFacts, disks: &Disks, teller: &SgTell
     };
     let text = explained(&plan.records, block_plan.as_ref(), &because);
     match plan.verbose {
-        1 => teller.tell(&format!(" >> {}\n", text.lines().next().unwrap_or_default())),
-        _ => teller.tell(&text.lines().map(|line| format!(" >> {line}\n")).collect::<String>()),
+        1 => teller.print(&format!(" >> {}\n", text.lines().next().unwrap_or_default())),
+        _ => teller.print(&text.lines().map(|line| format!(" >> {line}\n")).collect::<String>()),
     }
 }

@@ -53,7 +53,7 @@ impl Reporter {
     /// Tells what dd knows nothing of; not where only errors are requested.
     pub fn warn(&self, clause: &str) {
         if self.telling != StatusOutput::Errors {
-            self.tell(&[self.program.as_slice(), b": warning: ", clause.as_bytes(), b"\n"].concat());
+            self.print(&[self.program.as_slice(), b": warning: ", clause.as_bytes(), b"\n"].concat());
         }
     }
 
@@ -61,7 +61,7 @@ impl Reporter {
     pub fn refuse(&self, error: &Error) {
         let program = String::from_utf8_lossy(&self.program);
         let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
-        self.tell(format!("{program}: {error}{cause}\n{program}: {}\n", error.advice).as_bytes());
+        self.print(format!("{program}: {error}{cause}\n{program}: {}\n", error.advice).as_bytes());
     }
 
     /// The copy begins now.
@@ -76,7 +76,7 @@ impl Reporter {
 
     /// Prints the counts as they are now, as far as they are requested.
     pub fn tell_counts(&self) {
-        self.tell(&self.counts(&self.tally.get()));
+        self.print(&self.counts(&self.tally.get()));
     }
 
     /// Draws the line of progress again, where it is requested.
@@ -122,7 +122,7 @@ impl Reporter {
     }
 
     /// Writes whole lines, below the line of progress if there is one.
-    fn tell(&self, text: &[u8]) {
+    fn print(&self, text: &[u8]) {
         if text.is_empty() {
             return;
         }
@@ -159,7 +159,7 @@ impl RecordListener for Reporter {
         }
         let name = &self.names[side.index()];
         let sentence = sentences::complaint(side, complaint, name, self.dest_bytes, self.quoting);
-        self.tell(&[self.program.as_slice(), b": ", &sentence, b"\n"].concat());
+        self.print(&[self.program.as_slice(), b": ", &sentence, b"\n"].concat());
         if with_counts {
             self.tell_counts();
         }

@@ -77,12 +77,12 @@ impl SgTeller {
     }
 
     /// Tells a line of its own.
-    pub fn tell(&self, text: &str) {
+    pub fn print(&self, text: &str) {
         self.out.eprint_bytes(text.as_bytes());
     }
 
     /// The same of bytes, which may be those of a path.
-    pub fn tell_bytes(&self, bytes: &[u8]) {
+    pub fn print_bytes(&self, bytes: &[u8]) {
         self.out.eprint_bytes(bytes);
     }
 
@@ -96,7 +96,7 @@ impl SgTeller {
             SgFront::Sgm => format!("{title}{left}{}{times}", records(&counts, self.lines, "")),
             _ => format!("{title}{times}{left}{}", records(&counts, self.lines, "  ")),
         };
-        self.tell(&text);
+        self.print(&text);
     }
 
     /// `--progress`: the same periodically.
@@ -104,7 +104,7 @@ impl SgTeller {
         let (counts, mut state) = (self.tally.get(), self.state());
         let times = self.times(&mut state, &counts, true);
         let left = remaining(&counts, state.total);
-        self.tell(&format!("{times}{left}{}", records(&counts, self.lines, "")));
+        self.print(&format!("{times}{left}{}", records(&counts, self.lines, "")));
     }
 
     /// A signal ends it. `again` tells how to continue.
@@ -129,13 +129,13 @@ impl SgTeller {
             (false, _) => String::new(),
         };
         let completed = if self.progress && !failed { "\nCompleted:\n" } else { "" };
-        self.tell(&format!("{times}{end}{completed}{}", records(&counts, self.lines, "")));
+        self.print(&format!("{times}{end}{completed}{}", records(&counts, self.lines, "")));
     }
 
     /// What disks that were reached by commands counted, and what else there is to say of them.
     pub fn tell_disks(&self, counts: DeviceCounts, direct_asked: bool) {
         if counts.recovered > 0 {
-            self.tell(&format!("{} recovered errors\n", counts.recovered));
+            self.print(&format!("{} recovered errors\n", counts.recovered));
         }
         if direct_asked && counts.indirect > 0 {
             let count = counts.indirect;
@@ -143,7 +143,7 @@ impl SgTeller {
                 SgFront::Sgm => format!(">> dio requested but _not_ done {count} times\n"),
                 _ => format!(">> Direct IO requested but incomplete {count} times\n"),
             };
-            self.tell(&format!("{text}>> 1 in /sys/module/sg/parameters/allow_dio lets the driver do it\n"));
+            self.print(&format!("{text}>> 1 in /sys/module/sg/parameters/allow_dio lets the driver do it\n"));
         }
     }
 
@@ -154,7 +154,7 @@ impl SgTeller {
             SgFront::Sg => String::new(),
             _ => format!("{}{}", remaining(&counts, state.total), records(&counts, self.lines, "")),
         };
-        self.tell(&format!("Since --dry-run option given, bypassing copy\n{rest}"));
+        self.print(&format!("Since --dry-run option given, bypassing copy\n{rest}"));
     }
 
     fn times(&self, state: &mut State, counts: &RecordCounts, so_far: bool) -> String {
