@@ -55,19 +55,19 @@ const TICK: Duration = Duration::from_secs(1);
 
 impl Watcher for Reporter {
     fn report(&self) {
-        self.tell_counts();
+        self.print_counts();
     }
 
     fn progress(&self) {
-        self.tell_progress();
+        self.print_progress();
     }
 
     fn progress_by_records(&self) {
-        self.tell_progress_by_records();
+        self.print_progress_by_records();
     }
 
     fn interrupted(&self) {
-        self.tell_counts();
+        self.print_counts();
     }
 }
 
@@ -120,7 +120,7 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
     let finished = records::finish(&plan, &ends, ran.at_hole, gave_up, &*teller);
     watch.over();
     if !finished.silent {
-        teller.tell_counts();
+        teller.print_counts();
     }
     if failed || finished.failed || teller.failed() { Exit::FAILED } else { Exit::Status(0) }
 }

@@ -101,15 +101,15 @@ impl RecordListener for SgListener {
 
 impl Watcher for SgListener {
     fn report(&self) {
-        self.teller.tell_report();
+        self.teller.print_report();
     }
 
     fn progress(&self) {
-        self.teller.tell_progress();
+        self.teller.print_progress();
     }
 
     fn interrupted(&self) {
-        self.teller.tell_interrupted(&self.again());
+        self.teller.print_interrupted(&self.again());
         // The process dies without letting go of them.
         if let Some(ends) = self.state().ends.clone() {
             ends.drop_caches();

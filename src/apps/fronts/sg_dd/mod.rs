@@ -78,7 +78,7 @@ fn copy(mut plan: SgPlan, name: &[u8], called: Continuation, out: Out) -> Result
         tell_ways(&plan, &looked, &disks, &teller);
     }
     if plan.dry_run {
-        teller.tell_dry_run();
+        teller.print_dry_run();
         return Ok(Exit::Status(0));
     }
     let (held, opened) = disks.open(&plan).map_err(|trouble| told(&trouble, &plan, &teller, name))?;
@@ -242,7 +242,7 @@ fn run(
     }
     let failed = ran.read_failed || ran.write_failed || ran.no_memory || finished.failed;
     let failure = hearing.failed().or(failed.then_some(SgFailure::Io));
-    hearing.teller.tell_end(failure.is_some());
+    hearing.teller.print_end(failure.is_some());
     tell_disks(&hearing.plan, &hearing.teller, &ends, &held);
     match failure {
         Some(failure) => Err(failure),
@@ -259,7 +259,7 @@ fn tell_disks(plan: &SgPlan, teller: &SgTeller, ends: &OpenSides, held: &Held) {
         sum.recovered += counts.recovered;
         sum.indirect += if asked { counts.indirect } else { 0 };
     }
-    teller.tell_disks(sum, asked.contains(&true));
+    teller.print_disk_counts(sum, asked.contains(&true));
     for note in held.ends.iter().flatten().flat_map(|end| end.closing().notes).filter(|_| plan.verbose > 0) {
         teller.print(&format!(" >> {note}\n"));
     }

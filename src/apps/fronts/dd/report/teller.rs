@@ -75,12 +75,12 @@ impl Reporter {
     }
 
     /// Prints the counts as they are now, as far as they are requested.
-    pub fn tell_counts(&self) {
+    pub fn print_counts(&self) {
         self.print(&self.counts(&self.tally.get()));
     }
 
     /// Draws the line of progress again, where it is requested.
-    pub fn tell_progress(&self) {
+    pub fn print_progress(&self) {
         if self.telling != StatusOutput::Progress {
             return;
         }
@@ -95,13 +95,13 @@ impl Reporter {
 
     /// The same while records are moved one by one. Where no record was copied since the last time, it is reported
     /// again behind the next, which is when dd tells it; before the first there is nothing to tell.
-    pub fn tell_progress_by_records(&self) {
+    pub fn print_progress_by_records(&self) {
         let bytes = self.tally.get().written_bytes;
         if self.told_bytes.load(Relaxed) == bytes {
             self.tally.set_due();
         }
         if bytes > 0 {
-            self.tell_progress();
+            self.print_progress();
         }
     }
 
@@ -161,11 +161,11 @@ impl RecordListener for Reporter {
         let sentence = sentences::complaint(side, complaint, name, self.dest_bytes, self.quoting);
         self.print(&[self.program.as_slice(), b": ", &sentence, b"\n"].concat());
         if with_counts {
-            self.tell_counts();
+            self.print_counts();
         }
     }
 
     fn progress(&self) {
-        self.tell_progress();
+        self.print_progress();
     }
 }

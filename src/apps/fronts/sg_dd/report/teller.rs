@@ -87,7 +87,7 @@ impl SgTeller {
     }
 
     /// SIGUSR1: how far it is.
-    pub fn tell_report(&self) {
+    pub fn print_report(&self) {
         let (counts, mut state) = (self.tally.get(), self.state());
         let (times, left) = (self.times(&mut state, &counts, true), remaining(&counts, state.total));
         let title = "Progress report, continuing ...\n";
@@ -100,7 +100,7 @@ impl SgTeller {
     }
 
     /// `--progress`: the same periodically.
-    pub fn tell_progress(&self) {
+    pub fn print_progress(&self) {
         let (counts, mut state) = (self.tally.get(), self.state());
         let times = self.times(&mut state, &counts, true);
         let left = remaining(&counts, state.total);
@@ -108,7 +108,7 @@ impl SgTeller {
     }
 
     /// A signal ends it. `again` tells how to continue.
-    pub fn tell_interrupted(&self, again: &[u8]) {
+    pub fn print_interrupted(&self, again: &[u8]) {
         let (counts, mut state) = (self.tally.get(), self.state());
         let times = self.times(&mut state, &counts, false);
         let left = remaining(&counts, state.total);
@@ -117,7 +117,7 @@ impl SgTeller {
     }
 
     /// It has ended by itself; `failed`: not as it should have.
-    pub fn tell_end(&self, failed: bool) {
+    pub fn print_end(&self, failed: bool) {
         let (counts, mut state) = (self.tally.get(), self.state());
         let times = self.times(&mut state, &counts, false);
         let left = remaining(&counts, state.total);
@@ -133,7 +133,7 @@ impl SgTeller {
     }
 
     /// What disks that were reached by commands counted, and what else there is to say of them.
-    pub fn tell_disks(&self, counts: DeviceCounts, direct_asked: bool) {
+    pub fn print_disk_counts(&self, counts: DeviceCounts, direct_asked: bool) {
         if counts.recovered > 0 {
             self.print(&format!("{} recovered errors\n", counts.recovered));
         }
@@ -148,7 +148,7 @@ impl SgTeller {
     }
 
     /// `--dry-run`.
-    pub fn tell_dry_run(&self) {
+    pub fn print_dry_run(&self) {
         let (counts, state) = (self.tally.get(), self.state());
         let rest = match self.front {
             SgFront::Sg => String::new(),
