@@ -69,25 +69,25 @@ fn copy(mut plan: SgPlan, name: &[u8], called: Continuation, out: Out) -> Result
         teller.complain(side, &complaint, false);
         hearing::failure(side, &complaint).unwrap_or(SgFailure::Io)
     })?;
-    let disks = Disks::find(&plan, &mut looked).map_err(|trouble| told(&trouble, &plan, &teller, name))?;
+    let disks = Disks::find(&plan, &mut looked).map_err(|trouble| print_side_error(&trouble, &plan, &teller, name))?;
     let total = settle(&mut plan, &looked, &disks, &teller, name, out)?;
-    disks.check(&plan, total).map_err(|trouble| told(&trouble, &plan, &teller, name))?;
+    disks.check(&plan, total).map_err(|trouble| print_side_error(&trouble, &plan, &teller, name))?;
     refuse_in_use(&plan, &looked, &teller, name)?;
     teller.start(total);
     if plan.verbose > 0 {
-        tell_ways(&plan, &looked, &disks, &teller);
+        print_copy_method(&plan, &looked, &disks, &teller);
     }
     if plan.dry_run {
         teller.print_dry_run();
         return Ok(Exit::Status(0));
     }
-    let (held, opened) = disks.open(&plan).map_err(|trouble| told(&trouble, &plan, &teller, name))?;
+    let (held, opened) = disks.open(&plan).map_err(|trouble| print_side_error(&trouble, &plan, &teller, name))?;
     let hearing = Arc::new(SgListener::new(teller, plan, called, total));
     run(&hearing, &tally, held, opened, disks.shared)
 }
 
 /// Tells why a disk cannot be copied by commands, and what that ends with.
-fn told(trouble: &CommandSideError, plan: &SgPlan, teller: &SgTeller, name: &[u8]) -> SgFailure {
+fn print_side_error(trouble: &CommandSideError, plan: &SgPlan, teller: &SgTeller, name: &[u8]) -> SgFailure {
     match trouble {
         CommandSideError::Refused(refusal) => {
             teller.print_bytes(&command_refusal(refusal, name, teller.names(), plan.block_bytes()));
@@ -243,7 +243,7 @@ fn run(
     let failed = ran.read_failed || ran.write_failed || ran.no_memory || finished.failed;
     let failure = hearing.failed().or(failed.then_some(SgFailure::Io));
     hearing.teller.print_end(failure.is_some());
-    tell_disks(&hearing.plan, &hearing.teller, &ends, &held);
+    print_disk_notes(&hearing.plan, &hearing.teller, &ends, &held);
     match failure {
         Some(failure) => Err(failure),
         None => Ok(Exit::Status(0)),
@@ -251,7 +251,7 @@ fn run(
 }
 
 /// What disks that were reached by commands have to tell.
-fn tell_disks(plan: &SgPlan, teller: &SgTeller, ends: &OpenSides, held: &Held) {
+fn print_disk_notes(plan: &SgPlan, teller: &SgTeller, ends: &OpenSides, held: &Held) {
     let asked = plan.wishes.map(|wishes| wishes.dio);
     let mut sum = DeviceCounts::default();
     for (end, asked) in [&ends.source, &ends.dest].into_iter().zip(asked) {
@@ -272,7 +272,7 @@ fn pace(plan: &SgPlan) -> (Option<u32>, Option<u32>) {
 }
 
 /// `verbose=`: what the sides are, and which way the copy goes.
-fn tell_ways(plan: &SgPlan, looked: &OpenedFacts, disks: &Disks, teller: &SgTeller) {
+fn print_copy_method(plan: &SgPlan, looked: &OpenedFacts, disks: &Disks, teller: &SgTeller) {
     for (what, facts) in [("Input", &looked.source), ("Output", &looked.dest)] {
         teller.print(&format!(" >> {what} file type: {}\n", facts.kind.name()));
     }
