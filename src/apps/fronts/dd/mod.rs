@@ -85,28 +85,28 @@ fn handled_signals() -> Vec<i32> {
 
 fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
     let (plan, tally) = (Arc::new(plan), Arc::new(RecordTally::default()));
-    let teller = Arc::new(Reporter::new(name, &plan, quoting, tally.clone(), sys::was_closed(2)));
+    let reporter = Arc::new(Reporter::new(name, &plan, quoting, tally.clone(), sys::was_closed(2)));
     let tick = (plan.telling == StatusOutput::Progress).then_some(TICK);
-    let Ok(watch) = SignalThread::start(&plan, teller.clone(), &tally, &handled_signals(), tick) else {
+    let Ok(watch) = SignalThread::start(&plan, reporter.clone(), &tally, &handled_signals(), tick) else {
         return Exit::FAILED;
     };
-    let ends = match open(&plan, &teller) {
+    let ends = match open(&plan, &reporter) {
         Ok(ends) => Arc::new(ends),
         Err(exit) => return exit,
     };
-    teller.start();
-    let begun = records::begin(&plan, &ends, &*teller);
+    reporter.start();
+    let begun = records::begin(&plan, &ends, &*reporter);
     if begun == StartResult::NoMemory {
         return Exit::FAILED;
     }
     let mut ran = records::RecordsEnd::default();
     if let (StartResult::Yes(lead), false) = (begun, plan.count == Some(Amount::default())) {
-        let can_follow = || records::has_memory(&plan, &ends, &*teller);
+        let can_follow = || records::has_memory(&plan, &ends, &*reporter);
         let before = match blocks::go_ahead(&plan, &ends, &watch, (None, None), &Held::default(), can_follow) {
             Ok(counts) => counts,
             Err(exit) => return exit,
         };
-        let listener: Arc<dyn RecordListener> = teller.clone();
+        let listener: Arc<dyn RecordListener> = reporter.clone();
         ran = records::run(&plan, &ends, before, lead, &tally, &listener);
         if ran.no_memory {
             return Exit::FAILED;
@@ -117,26 +117,26 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
     if ran.write_failed {
         put_back(&plan, &ends, tally.get());
     }
-    let finished = records::finish(&plan, &ends, ran.at_hole, gave_up, &*teller);
+    let finished = records::finish(&plan, &ends, ran.at_hole, gave_up, &*reporter);
     watch.over();
     if !finished.silent {
-        teller.print_counts();
+        reporter.print_counts();
     }
-    if failed || finished.failed || teller.failed() { Exit::FAILED } else { Exit::Status(0) }
+    if failed || finished.failed || reporter.failed() { Exit::FAILED } else { Exit::Status(0) }
 }
 
 /// Opens both sides, and empties the dest where that is requested. What forbids the copy is found before.
-fn open(plan: &RecordPlan, teller: &Reporter) -> Result<OpenSides, Exit> {
+fn open(plan: &RecordPlan, reporter: &Reporter) -> Result<OpenSides, Exit> {
     let complain = |side, complaint: Diagnostic| {
-        teller.complain(side, &complaint, false);
+        reporter.complain(side, &complaint, false);
         failed_by(&complaint)
     };
     let mut ends = records::open(plan, [None, None]).map_err(|(side, complaint)| complain(side, complaint))?;
-    undo_warnings(plan, &ends, &[None, None]).iter().for_each(|warning| teller.warn(warning));
+    undo_warnings(plan, &ends, &[None, None]).iter().for_each(|warning| reporter.warn(warning));
     for stale in stale_journals(plan, &ends, None) {
-        teller.warn(&stale.warning());
+        reporter.warn(&stale.warning());
         stale.end().map_err(|error| {
-            teller.refuse(&error);
+            reporter.refuse(&error);
             Exit::Status(error.kind.exit_status())
         })?;
     }

@@ -3,7 +3,7 @@ use crate::apps::fronts::dd::watch::Watcher;
 use crate::apps::fronts::record_plan::{Diagnostic, ExtraDiagnostic, RecordListener};
 use crate::apps::fronts::records::{OpenSides, SideKind};
 use crate::apps::fronts::sg_dd::plan::SgFailure;
-use crate::apps::fronts::sg_dd::report::{Continuation, SgTeller, continue_command};
+use crate::apps::fronts::sg_dd::report::{Continuation, SgReporter, continue_command};
 use crate::apps::fronts::sg_plan::SgPlan;
 use crate::core::{DeviceError, Kind, Side};
 use crate::sys;
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Tells what happens, and remembers what the status hangs on.
 pub(super) struct SgListener {
-    pub(super) teller: SgTeller,
+    pub(super) reporter: SgReporter,
     pub(super) plan: SgPlan,
     total: u64,
     state: Mutex<State>,
@@ -35,9 +35,9 @@ pub(super) fn signals() -> Vec<i32> {
 }
 
 impl SgListener {
-    pub(super) fn new(teller: SgTeller, plan: SgPlan, called: Continuation, total: u64) -> Self {
+    pub(super) fn new(reporter: SgReporter, plan: SgPlan, called: Continuation, total: u64) -> Self {
         let state = State { at: Continuation { total, ..called }, ..State::default() };
-        SgListener { teller, plan, total, state: state.into() }
+        SgListener { reporter, plan, total, state: state.into() }
     }
 
     /// Both sides are open.
@@ -65,7 +65,7 @@ impl SgListener {
 
     /// How to continue, in whole lines.
     fn again(&self) -> Vec<u8> {
-        let counts = self.teller.counts();
+        let counts = self.reporter.counts();
         let state = self.state();
         let done = counts.written_full + counts.written_partial;
         if state.ends.is_none() || done >= self.total {
@@ -95,21 +95,21 @@ impl RecordListener for SgListener {
             state.failure = failure(side, complaint);
         }
         drop(state);
-        self.teller.complain(side, complaint, with_counts);
+        self.reporter.complain(side, complaint, with_counts);
     }
 }
 
 impl Watcher for SgListener {
     fn report(&self) {
-        self.teller.print_report();
+        self.reporter.print_report();
     }
 
     fn progress(&self) {
-        self.teller.print_progress();
+        self.reporter.print_progress();
     }
 
     fn interrupted(&self) {
-        self.teller.print_interrupted(&self.again());
+        self.reporter.print_interrupted(&self.again());
         // The process dies without letting go of them.
         if let Some(ends) = self.state().ends.clone() {
             ends.drop_caches();

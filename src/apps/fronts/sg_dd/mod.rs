@@ -17,7 +17,7 @@ use crate::apps::fronts::records::{self, OpenSides, Opened, StartResult};
 use crate::apps::fronts::sg_dd::cli::{self as words, SgCommand};
 use crate::apps::fronts::sg_dd::plan::{CommandRefusal, SgFailure, blocks_to_copy, refused_wish, status};
 use crate::apps::fronts::sg_dd::report::{
-    Continuation, SgTeller, command_refusal, count_refusal, disk_failure, refusal, usage,
+    Continuation, SgReporter, command_refusal, count_refusal, disk_failure, refusal, usage,
 };
 use crate::apps::fronts::sg_plan::{SgFront, SgPlan};
 use crate::core::{DeviceCounts, Facts, Side};
@@ -61,36 +61,37 @@ pub(super) fn sg_dd(front: SgFront, program: &[OsString], words: &[OsString], ou
 
 fn copy(mut plan: SgPlan, name: &[u8], called: Continuation, out: Out) -> Result<Exit, SgFailure> {
     let tally = Arc::new(RecordTally::default());
-    let teller = SgTeller::new(name, &plan, tally.clone(), out);
+    let reporter = SgReporter::new(name, &plan, tally.clone(), out);
     if plan.block_size_assumed {
-        teller.print("Assume default 'bs' ((logical) block size) of 512 bytes\n");
+        reporter.print("Assume default 'bs' ((logical) block size) of 512 bytes\n");
     }
     let mut looked = blocks::look(&plan.records).map_err(|(side, complaint)| {
-        teller.complain(side, &complaint, false);
+        reporter.complain(side, &complaint, false);
         hearing::failure(side, &complaint).unwrap_or(SgFailure::Io)
     })?;
-    let disks = Disks::find(&plan, &mut looked).map_err(|trouble| print_side_error(&trouble, &plan, &teller, name))?;
-    let total = settle(&mut plan, &looked, &disks, &teller, name, out)?;
-    disks.check(&plan, total).map_err(|trouble| print_side_error(&trouble, &plan, &teller, name))?;
-    refuse_in_use(&plan, &looked, &teller, name)?;
-    teller.start(total);
+    let disks =
+        Disks::find(&plan, &mut looked).map_err(|trouble| print_side_error(&trouble, &plan, &reporter, name))?;
+    let total = settle(&mut plan, &looked, &disks, &reporter, name, out)?;
+    disks.check(&plan, total).map_err(|trouble| print_side_error(&trouble, &plan, &reporter, name))?;
+    refuse_in_use(&plan, &looked, &reporter, name)?;
+    reporter.start(total);
     if plan.verbose > 0 {
-        print_copy_method(&plan, &looked, &disks, &teller);
+        print_copy_method(&plan, &looked, &disks, &reporter);
     }
     if plan.dry_run {
-        teller.print_dry_run();
+        reporter.print_dry_run();
         return Ok(Exit::Status(0));
     }
-    let (held, opened) = disks.open(&plan).map_err(|trouble| print_side_error(&trouble, &plan, &teller, name))?;
-    let hearing = Arc::new(SgListener::new(teller, plan, called, total));
+    let (held, opened) = disks.open(&plan).map_err(|trouble| print_side_error(&trouble, &plan, &reporter, name))?;
+    let hearing = Arc::new(SgListener::new(reporter, plan, called, total));
     run(&hearing, &tally, held, opened, disks.shared)
 }
 
 /// Tells why a disk cannot be copied by commands, and what that ends with.
-fn print_side_error(trouble: &CommandSideError, plan: &SgPlan, teller: &SgTeller, name: &[u8]) -> SgFailure {
+fn print_side_error(trouble: &CommandSideError, plan: &SgPlan, reporter: &SgReporter, name: &[u8]) -> SgFailure {
     match trouble {
         CommandSideError::Refused(refusal) => {
-            teller.print_bytes(&command_refusal(refusal, name, teller.names(), plan.block_bytes()));
+            reporter.print_bytes(&command_refusal(refusal, name, reporter.names(), plan.block_bytes()));
             match refusal {
                 CommandRefusal::BlockSize(..) => SgFailure::Count,
                 CommandRefusal::Beyond(..) => SgFailure::Beyond,
@@ -102,7 +103,7 @@ fn print_side_error(trouble: &CommandSideError, plan: &SgPlan, teller: &SgTeller
             }
         }
         CommandSideError::Failed(side, error) => {
-            teller.print_bytes(&disk_failure(error, name));
+            reporter.print_bytes(&disk_failure(error, name));
             let errno = std::error::Error::source(&**error)
                 .and_then(|cause| cause.downcast_ref::<std::io::Error>()?.raw_os_error());
             match side {
@@ -115,7 +116,7 @@ fn print_side_error(trouble: &CommandSideError, plan: &SgPlan, teller: &SgTeller
 
 /// Refuses to write to a block device that is in use, unless that is asked for. A disk that is reached by commands is
 /// claimed when it is opened.
-fn refuse_in_use(plan: &SgPlan, looked: &OpenedFacts, teller: &SgTeller, name: &[u8]) -> Result<(), SgFailure> {
+fn refuse_in_use(plan: &SgPlan, looked: &OpenedFacts, reporter: &SgReporter, name: &[u8]) -> Result<(), SgFailure> {
     if plan.overwrites_in_use || plan.records.compare {
         return Ok(());
     }
@@ -128,11 +129,11 @@ fn refuse_in_use(plan: &SgPlan, looked: &OpenedFacts, teller: &SgTeller, name: &
         };
         // Another haul that has it is named, as it is where no other process uses the device.
         if let Some(complaint) = records::busy(&plan.records, is_second) {
-            teller.complain(Side::Dest, &complaint, false);
+            reporter.complain(Side::Dest, &complaint, false);
             return Err(SgFailure::Locked);
         }
         let text = format!(": {error}. {} oflag=force writes to it anyway.\n", error.advice);
-        teller.print_bytes(&[name, text.as_bytes()].concat());
+        reporter.print_bytes(&[name, text.as_bytes()].concat());
         return Err(SgFailure::OpenDest(Some(libc::EBUSY)));
     }
     Ok(())
@@ -151,13 +152,13 @@ fn settle(
     plan: &mut SgPlan,
     looked: &OpenedFacts,
     disks: &Disks,
-    teller: &SgTeller,
+    reporter: &SgReporter,
     name: &[u8],
     out: Out,
 ) -> Result<u64, SgFailure> {
     let kinds = [looked.source.kind, looked.dest.kind];
     if let Some(wish) = refused_wish(plan, kinds) {
-        out.eprint_bytes(&refusal(&wish, name, teller.names()));
+        out.eprint_bytes(&refusal(&wish, name, reporter.names()));
         return Err(SgFailure::Wish);
     }
     if plan.direct_devices {
@@ -174,7 +175,7 @@ fn settle(
     let total = match plan.records.count {
         Some(count) => count.records,
         None => blocks_to_copy(plan, &looked.source, &looked.dest).map_err(|error| {
-            out.eprint_bytes(&count_refusal(&error, teller.names(), plan.block_bytes()));
+            out.eprint_bytes(&count_refusal(&error, reporter.names(), plan.block_bytes()));
             SgFailure::Count
         })?,
     };
@@ -205,12 +206,12 @@ fn run(
     };
     let mut ends = records::open(&plan, opened).map_err(|(side, complaint)| complain(side, complaint))?;
     for warning in undo_warnings(&plan, &ends, &held.facts) {
-        hearing.teller.print(&format!("warning: {warning}\n"));
+        hearing.reporter.print(&format!("warning: {warning}\n"));
     }
     for stale in stale_journals(&plan, &ends, held.facts[Side::Dest.index()].as_ref()) {
-        hearing.teller.print(&format!("warning: {}\n", stale.warning()));
+        hearing.reporter.print(&format!("warning: {}\n", stale.warning()));
         stale.end().map_err(|error| {
-            hearing.teller.print(&format!("{error}\n"));
+            hearing.reporter.print(&format!("{error}\n"));
             SgFailure::Io
         })?;
     }
@@ -242,8 +243,8 @@ fn run(
     }
     let failed = ran.read_failed || ran.write_failed || ran.no_memory || finished.failed;
     let failure = hearing.failed().or(failed.then_some(SgFailure::Io));
-    hearing.teller.print_end(failure.is_some());
-    print_disk_notes(&hearing.plan, &hearing.teller, &ends, &held);
+    hearing.reporter.print_end(failure.is_some());
+    print_disk_notes(&hearing.plan, &hearing.reporter, &ends, &held);
     match failure {
         Some(failure) => Err(failure),
         None => Ok(Exit::Status(0)),
@@ -251,7 +252,7 @@ fn run(
 }
 
 /// What disks that were reached by commands have to tell.
-fn print_disk_notes(plan: &SgPlan, teller: &SgTeller, ends: &OpenSides, held: &Held) {
+fn print_disk_notes(plan: &SgPlan, reporter: &SgReporter, ends: &OpenSides, held: &Held) {
     let asked = plan.wishes.map(|wishes| wishes.dio);
     let mut sum = DeviceCounts::default();
     for (end, asked) in [&ends.source, &ends.dest].into_iter().zip(asked) {
@@ -259,9 +260,9 @@ fn print_disk_notes(plan: &SgPlan, teller: &SgTeller, ends: &OpenSides, held: &H
         sum.recovered += counts.recovered;
         sum.indirect += if asked { counts.indirect } else { 0 };
     }
-    teller.print_disk_counts(sum, asked.contains(&true));
+    reporter.print_disk_counts(sum, asked.contains(&true));
     for note in held.ends.iter().flatten().flat_map(|end| end.closing().notes).filter(|_| plan.verbose > 0) {
-        teller.print(&format!(" >> {note}\n"));
+        reporter.print(&format!(" >> {note}\n"));
     }
 }
 
@@ -272,9 +273,9 @@ fn pace(plan: &SgPlan) -> (Option<u32>, Option<u32>) {
 }
 
 /// `verbose=`: what the sides are, and which way the copy goes.
-fn print_copy_method(plan: &SgPlan, looked: &OpenedFacts, disks: &Disks, teller: &SgTeller) {
+fn print_copy_method(plan: &SgPlan, looked: &OpenedFacts, disks: &Disks, reporter: &SgReporter) {
     for (what, facts) in [("Input", &looked.source), ("Output", &looked.dest)] {
-        teller.print(&format!(" >> {what} file type: {}\n", facts.kind.name()));
+        reporter.print(&format!(" >> {what} file type: {}\n", facts.kind.name()));
     }
     let (block_plan, because) = match classify(&plan.records, &looked.source, &looked.dest) {
         CopyMethod::Records(because) => (None, because),
@@ -291,7 +292,7 @@ fn print_copy_method(plan: &SgPlan, looked: &OpenedFacts, disks: &Disks, teller:
     };
     let text = explained(&plan.records, block_plan.as_ref(), &because);
     match plan.verbose {
-        1 => teller.print(&format!(" >> {}\n", text.lines().next().unwrap_or_default())),
-        _ => teller.print(&text.lines().map(|line| format!(" >> {line}\n")).collect::<String>()),
+        1 => reporter.print(&format!(" >> {}\n", text.lines().next().unwrap_or_default())),
+        _ => reporter.print(&text.lines().map(|line| format!(" >> {line}\n")).collect::<String>()),
     }
 }

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 /// Prints to standard error what the family tells.
 #[derive(Debug)]
-pub struct SgTeller {
+pub struct SgReporter {
     out: Out,
     program: Vec<u8>,
     front: SgFront,
@@ -35,14 +35,14 @@ struct State {
     before: Option<Progressed>,
 }
 
-impl SgTeller {
+impl SgReporter {
     /// `program` begins each sentence.
     pub fn new(program: &[u8], plan: &SgPlan, tally: Arc<RecordTally>, out: Out) -> Self {
         let name = |path: &Option<std::ffi::OsString>, standard: &str| {
             path.as_ref().map_or(standard.as_bytes().to_vec(), |path| path.as_bytes().to_vec())
         };
         let records = &plan.records;
-        SgTeller {
+        SgReporter {
             out,
             program: program.to_vec(),
             front: plan.front,
@@ -182,7 +182,7 @@ fn remaining(counts: &RecordCounts, total: u64) -> String {
     }
 }
 
-impl RecordListener for SgTeller {
+impl RecordListener for SgReporter {
     fn complain(&self, side: Side, complaint: &Diagnostic, _with_counts: bool) {
         let counts = self.tally.get();
         let done = match side {
