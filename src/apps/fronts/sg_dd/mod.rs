@@ -1,7 +1,7 @@
 //! `haul sg_dd`, `haul sgp_dd`, `haul sgm_dd`, and haul under one of these names.
 pub mod cli;
 mod device;
-mod hearing;
+mod listener;
 pub mod plan;
 pub mod report;
 
@@ -26,7 +26,7 @@ use crate::plan::check;
 use crate::report::Out;
 use crate::sys;
 use device::{CommandSideError, Disks};
-use hearing::SgListener;
+use listener::SgListener;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -67,7 +67,7 @@ fn copy(mut plan: SgPlan, name: &[u8], called: Continuation, out: Out) -> Result
     }
     let mut looked = blocks::look(&plan.records).map_err(|(side, complaint)| {
         reporter.complain(side, &complaint, false);
-        hearing::failure(side, &complaint).unwrap_or(SgFailure::Io)
+        listener::failure(side, &complaint).unwrap_or(SgFailure::Io)
     })?;
     let disks =
         Disks::find(&plan, &mut looked).map_err(|trouble| print_side_error(&trouble, &plan, &reporter, name))?;
@@ -83,8 +83,8 @@ fn copy(mut plan: SgPlan, name: &[u8], called: Continuation, out: Out) -> Result
         return Ok(Exit::Status(0));
     }
     let (held, opened) = disks.open(&plan).map_err(|trouble| print_side_error(&trouble, &plan, &reporter, name))?;
-    let hearing = Arc::new(SgListener::new(reporter, plan, called, total));
-    run(&hearing, &tally, held, opened, disks.shared)
+    let sg_listener = Arc::new(SgListener::new(reporter, plan, called, total));
+    run(&sg_listener, &tally, held, opened, disks.shared)
 }
 
 /// Tells why a disk cannot be copied by commands, and what that ends with.
@@ -190,43 +190,43 @@ fn are_one(paths: &[String; 2]) -> bool {
 }
 
 fn run(
-    hearing: &Arc<SgListener>,
+    sg_listener: &Arc<SgListener>,
     tally: &Arc<RecordTally>,
     held: Held,
     opened: [Option<Opened>; 2],
     shared: Option<Side>,
 ) -> Result<Exit, SgFailure> {
-    let plan = Arc::new(hearing.plan.records.clone());
-    let tick = hearing.plan.progress_s.map(Duration::from_secs);
-    let watch =
-        SignalThread::start(&plan, hearing.clone(), tally, &hearing::signals(), tick).map_err(|_| SgFailure::Io)?;
+    let plan = Arc::new(sg_listener.plan.records.clone());
+    let tick = sg_listener.plan.progress_s.map(Duration::from_secs);
+    let watch = SignalThread::start(&plan, sg_listener.clone(), tally, &listener::signals(), tick)
+        .map_err(|_| SgFailure::Io)?;
     let complain = |side, complaint| {
-        hearing.complain(side, &complaint, false);
-        hearing.failed().unwrap_or(SgFailure::Io)
+        sg_listener.complain(side, &complaint, false);
+        sg_listener.failed().unwrap_or(SgFailure::Io)
     };
     let mut ends = records::open(&plan, opened).map_err(|(side, complaint)| complain(side, complaint))?;
     for warning in undo_warnings(&plan, &ends, &held.facts) {
-        hearing.reporter.print(&format!("warning: {warning}\n"));
+        sg_listener.reporter.print(&format!("warning: {warning}\n"));
     }
     for stale in stale_journals(&plan, &ends, held.facts[Side::Dest.index()].as_ref()) {
-        hearing.reporter.print(&format!("warning: {}\n", stale.warning()));
+        sg_listener.reporter.print(&format!("warning: {}\n", stale.warning()));
         stale.end().map_err(|error| {
-            hearing.reporter.print(&format!("{error}\n"));
+            sg_listener.reporter.print(&format!("{error}\n"));
             SgFailure::Io
         })?;
     }
     records::empty(&plan, &mut ends).map_err(|complaint| complain(Side::Dest, complaint))?;
     let ends = Arc::new(ends);
-    hearing.opened(&ends);
-    let listener: Arc<dyn RecordListener> = hearing.clone();
+    sg_listener.opened(&ends);
+    let listener: Arc<dyn RecordListener> = sg_listener.clone();
     let begun = records::begin(&plan, &ends, &*listener);
-    let StartResult::Yes(lead) = begun else { return Err(hearing.failed().unwrap_or(SgFailure::Io)) };
+    let StartResult::Yes(lead) = begun else { return Err(sg_listener.failed().unwrap_or(SgFailure::Io)) };
     let mut ran = records::RecordsEnd::default();
     if plan.count != Some(Amount::default()) {
         let before = match shared {
             // There is one piece of such memory, and so one transfer at a time.
             Some(_) => Ok(RecordCounts::default()),
-            None => blocks::go_ahead(&plan, &ends, &watch, pace(&hearing.plan), &held, || true),
+            None => blocks::go_ahead(&plan, &ends, &watch, pace(&sg_listener.plan), &held, || true),
         };
         let before = match before {
             Ok(counts) => counts,
@@ -237,14 +237,14 @@ fn run(
     let finished = records::finish(&plan, &ends, ran.at_hole, ran.gave_up, &*listener);
     ends.drop_caches();
     watch.over();
-    if hearing.pipe_broke() {
+    if sg_listener.pipe_broke() {
         watch.interrupted();
         return Ok(Exit::Signal(libc::SIGPIPE));
     }
     let failed = ran.read_failed || ran.write_failed || ran.no_memory || finished.failed;
-    let failure = hearing.failed().or(failed.then_some(SgFailure::Io));
-    hearing.reporter.print_end(failure.is_some());
-    print_disk_notes(&hearing.plan, &hearing.reporter, &ends, &held);
+    let failure = sg_listener.failed().or(failed.then_some(SgFailure::Io));
+    sg_listener.reporter.print_end(failure.is_some());
+    print_disk_notes(&sg_listener.plan, &sg_listener.reporter, &ends, &held);
     match failure {
         Some(failure) => Err(failure),
         None => Ok(Exit::Status(0)),
