@@ -3,7 +3,7 @@ use super::{json as found_json, page, plan};
 use crate::apps::exit::Exit;
 use crate::apps::measuring::measured::{MeasureTask, MeasuredDisk, in_the_cache};
 use crate::apps::measuring::plan::{KEPT_BYTES_MAX, TableStyle, TuneOptions, WriteScope};
-use crate::apps::measuring::report::{ChartStyle, TuneTeller, tune_charts, tune_csv, tune_table, tune_text};
+use crate::apps::measuring::report::{ChartStyle, TuneReporter, tune_charts, tune_csv, tune_table, tune_text};
 use crate::apps::measuring::scratch;
 use crate::core::{EndpointKind, Error, Facts, Kind, Result};
 use crate::disks::probe;
@@ -101,14 +101,14 @@ fn restore(path: &str, out: Out) -> Result<Exit> {
 
 fn sweep(options: &TuneOptions, opened: &mut MeasuredDisk<'_>, time: Duration, out: Out) -> Tuned {
     let effort = if options.quick { Effort::Quick } else { Effort::Full };
-    let mut teller = TuneTeller::start(options.style, &opened.facts, opened.op(), time, out);
+    let mut reporter = TuneReporter::start(options.style, &opened.facts, opened.op(), time, out);
     opened.subject.extents = scratch::merged(&opened.subject.extents);
     let subject = &mut opened.subject;
     let ways: Vec<Way> = subject.ways.iter().map(|(way, _)| *way).collect();
     let least = subject.align_bytes.try_into().unwrap_or(u32::MAX);
     let points = measure::grid(&ways, least, subject.in_flight_bytes_max(), effort);
-    let tuned = measure::tune(subject, points, time, &opened.stop, &mut teller);
-    teller.finish();
+    let tuned = measure::tune(subject, points, time, &opened.stop, &mut reporter);
+    reporter.finish();
     opened.measured();
     tuned
 }

@@ -21,7 +21,7 @@ pub use read_buffer::{read_buffer_csv, read_buffer_text};
 pub(crate) use sustained::sustained_words;
 pub use sustained::{sustained_chart, sustained_csv, sustained_text};
 pub(crate) use system_impact::{conditions, felt, name};
-pub use tune::{TuneTeller, tune_charts, tune_csv, tune_table, tune_text};
+pub use tune::{TuneReporter, tune_charts, tune_csv, tune_table, tune_text};
 pub(crate) use tune::{requests_per_s, spread, state};
 
 use crate::core::{EngineKind, Facts, Op};

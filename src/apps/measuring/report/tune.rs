@@ -13,16 +13,16 @@ use std::time::{Duration, Instant};
 
 /// Says what is measured, and shows a bar. Rates come at the end: after one run they are not those of the answer.
 #[derive(Debug)]
-pub struct TuneTeller {
+pub struct TuneReporter {
     meter: Meter,
     began: Instant,
     time: Duration,
 }
 
-impl TuneTeller {
+impl TuneReporter {
     /// Begins to tell of a sweep of about `time` over the disk with these facts.
-    pub fn start(style: TableStyle, facts: &Facts, op: Op, time: Duration, out: Out) -> TuneTeller {
-        let teller = TuneTeller { meter: Meter::start(out), began: Instant::now(), time };
+    pub fn start(style: TableStyle, facts: &Facts, op: Op, time: Duration, out: Out) -> TuneReporter {
+        let reporter = TuneReporter { meter: Meter::start(out), began: Instant::now(), time };
         if style == TableStyle::Text {
             let doing = if op == Op::Read { "reading" } else { "writing" };
             let mut head = Columns::default();
@@ -31,9 +31,9 @@ impl TuneTeller {
                 "method",
                 format!("{doing} for about {}, alternating runs at different positions", units::duration(time)),
             );
-            teller.meter.print(&head.lines());
+            reporter.meter.print(&head.lines());
         }
-        teller
+        reporter
     }
 
     /// Takes the bar away.
@@ -42,7 +42,7 @@ impl TuneTeller {
     }
 }
 
-impl SweepObserver for TuneTeller {
+impl SweepObserver for TuneReporter {
     fn moved(&mut self, share: f64, now: Point) {
         let left = self.time.saturating_sub(self.began.elapsed());
         self.meter.moved(share, Some(left), &format!("{} {}", now.way.name(), point(now)));
