@@ -42,14 +42,14 @@ impl Signals {
     ///
     /// # Errors
     /// As for [`Signals::watch`].
-    pub(super) fn watch_with(out: Out, unbegun: PreRunSignals) -> Result<Signals> {
+    pub(super) fn watch_with(out: Out, pre_run: PreRunSignals) -> Result<Signals> {
         let handled = [SIGUSR1, SIGINT, SIGTERM, SIGHUP];
         let handled: Vec<i32> = handled.into_iter().filter(|&signal| !crate::sys::is_ignored(signal)).collect();
         let failed = |error| Error::new(Kind::Io, "cannot listen for signals").because(error);
         let mut incoming = Incoming::new(handled).map_err(failed)?;
         let (running, handle) = (Arc::new(Mutex::new(None)), incoming.handle());
         let shared: Arc<Mutex<Option<Running>>> = running.clone();
-        let listen = move || incoming.forever().for_each(|signal| handle_signal(signal, &shared, &unbegun, out));
+        let listen = move || incoming.forever().for_each(|signal| handle_signal(signal, &shared, &pre_run, out));
         let thread = thread::Builder::new().name("haul-signals".to_owned()).spawn(listen).map_err(failed)?;
         Ok(Signals { running, handle, thread: Some(thread) })
     }
@@ -100,19 +100,19 @@ impl Drop for Signals {
     }
 }
 
-fn handle_signal(signal: i32, running: &Mutex<Option<Running>>, unbegun: &PreRunSignals, out: Out) {
+fn handle_signal(signal: i32, running: &Mutex<Option<Running>>, pre_run: &PreRunSignals, out: Out) {
     // Held to the end: a run about to begin waits until the last message is printed.
     let running = running.lock().unwrap_or_else(PoisonError::into_inner);
     match (signal, &*running) {
         (SIGUSR1, Some(Running { progress: Some(progress), .. })) => progress.print_status(),
-        (SIGUSR1, None) if unbegun.says_that_nothing_runs => out.eprint("haul: no data copied yet\n"),
+        (SIGUSR1, None) if pre_run.says_that_nothing_runs => out.eprint("haul: no data copied yet\n"),
         (SIGUSR1, _) => {}
         (_, Some(copy)) if copy.stop.signal().is_none() => {
             copy.stop.ask(signal);
             copy.ends.iter().for_each(|end| end.cancel());
         }
         (_, None) => {
-            (unbegun.tell)(signal);
+            (pre_run.tell)(signal);
             super::exit::die_by(signal);
         }
         _ => super::exit::die_by(signal), // Asked a second time.
