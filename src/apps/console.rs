@@ -1,7 +1,7 @@
 //! The user at the terminal: asks before data is lost, shows progress, handles signals.
 use super::exit::Exit;
+use super::not_started::by_signal;
 use super::signals::{Running, Signals};
-use super::unbegun::by_signal;
 use crate::core::{Error, Event, Facts, Kind, Observer, Plan, PlanNotes, Result, Series, Side, locked};
 use crate::job::journal::{ResumeChoice, Unfinished};
 use crate::job::operator::{Operator, Run, RunDisplay};

@@ -7,9 +7,9 @@ pub(in crate::apps) mod words;
 use crate::apps::command::Call;
 use crate::apps::console::Console;
 use crate::apps::exit::Exit;
+use crate::apps::not_started::{report_interrupted, report_not_started};
 use crate::apps::page;
 use crate::apps::told::{FinishedRun, show, tell};
-use crate::apps::unbegun::{tell_interrupted, tell_unbegun};
 use crate::core::{Error, Result};
 use crate::job::operator::Operator;
 use crate::job::{CatchUp, CopyResult, Finished, Opened, Prepared};
@@ -33,7 +33,7 @@ fn copy(options: &Options, call: &Call<'_>) -> Result<Exit> {
     let page = page::place(options.report.as_deref(), &prepared.sides())?;
     let mut finished = match run(prepared.agree()?.open()?)? {
         Ok(finished) => finished,
-        Err(signal) => return Ok(tell_interrupted(signal, options, words, out)),
+        Err(signal) => return Ok(report_interrupted(signal, options, words, out)),
     };
     let (mut failed, mut made) = (mem::take(&mut finished.failed_files), None);
     match page.map(|page| page.put(&went(options, words, &finished), &finished.series)) {
@@ -55,7 +55,7 @@ fn copy(options: &Options, call: &Call<'_>) -> Result<Exit> {
             Ok(signal) => signal,
             // Not its own status: 3 would say that nothing was written.
             Err(error) => {
-                if let Err(error) = tell_unbegun(Err(error), "copy", options, words, out) {
+                if let Err(error) = report_not_started(Err(error), "copy", options, words, out) {
                     out.eprint(&text::error(&error));
                 }
                 Exit::FAILED
@@ -113,7 +113,7 @@ fn catch_up(rest: &CatchUp, options: &Options, console: &Arc<Console>) -> Result
     words.extend([options.source.clone(), dest.clone()]);
     let mut finished = match run(rest.open(options, console.clone())?)? {
         Ok(finished) => finished,
-        Err(signal) => return Ok(tell_interrupted(signal, options, &words, console.out)),
+        Err(signal) => return Ok(report_interrupted(signal, options, &words, console.out)),
     };
     let failed = mem::take(&mut finished.failed_files);
     tell_with(&mut finished, &failed, options, &words, console)

@@ -2,7 +2,7 @@
 use super::choosing::ChooseArguments;
 use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;
-use crate::apps::unbegun::tell_unbegun;
+use crate::apps::not_started::report_not_started;
 use crate::cli::certainty::CertaintyArguments;
 use crate::cli::defaults::Defaults;
 use crate::cli::expect;
@@ -372,10 +372,10 @@ impl Words for CopyArguments {
     }
 
     fn refuse(options: &Options, call: &Call<'_>, error: Error) -> crate::core::Result<Exit> {
-        tell_unbegun(Err(error), "copy", options, call.words, call.out)
+        report_not_started(Err(error), "copy", options, call.words, call.out)
     }
 
     fn run(options: &Options, call: &Call<'_>) -> crate::core::Result<Exit> {
-        tell_unbegun(super::copy(options, call), "copy", options, call.words, call.out)
+        report_not_started(super::copy(options, call), "copy", options, call.words, call.out)
     }
 }

@@ -2,7 +2,7 @@
 use super::cli::{PatternArguments, PatternTask, PatternVerb};
 use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;
-use crate::apps::unbegun::tell_unbegun;
+use crate::apps::not_started::report_not_started;
 use crate::cli::defaults::Defaults;
 use crate::core::{Error, PatternAct};
 
@@ -24,10 +24,10 @@ impl Words for PatternArguments {
     }
 
     fn refuse(asked: &PatternTask, call: &Call<'_>, error: Error) -> crate::core::Result<Exit> {
-        tell_unbegun(Err(error), asked.report(), &asked.options, call.words, call.out)
+        report_not_started(Err(error), asked.report(), &asked.options, call.words, call.out)
     }
 
     fn run(asked: &PatternTask, call: &Call<'_>) -> crate::core::Result<Exit> {
-        tell_unbegun(super::pattern(asked, call), asked.report(), &asked.options, call.words, call.out)
+        report_not_started(super::pattern(asked, call), asked.report(), &asked.options, call.words, call.out)
     }
 }

@@ -12,7 +12,7 @@ use crate::report::{Out, json, text};
 ///
 /// # Errors
 /// The error itself where only people read along.
-pub(super) fn tell_unbegun(
+pub(super) fn report_not_started(
     result: Result<Exit>,
     report: &str,
     options: &Options,
@@ -23,7 +23,7 @@ pub(super) fn tell_unbegun(
     if !options.json && options.progress != ProgressStyle::Json {
         return Err(error);
     }
-    tell_why(NotStarted::Failed(&error), report, options, words, out);
+    print_not_started(NotStarted::Failed(&error), report, options, words, out);
     Ok(Exit::Status(error.kind.exit_status()))
 }
 
@@ -34,23 +34,23 @@ pub(super) fn by_signal(options: &Options, report: &'static str, words: &[String
     // A plan that is about to be shown is no run.
     let tell = move |signal| {
         if !options.dry_run {
-            tell_why(NotStarted::Interrupted(signal), report, &options, &words, out);
+            print_not_started(NotStarted::Interrupted(signal), report, &options, &words, out);
         }
     };
     signals::PreRunSignals { tell: Box::new(tell), says_that_nothing_runs }
 }
 
 /// Tells of a signal that came before the first write. Nothing was changed.
-pub(super) fn tell_interrupted(signal: i32, options: &Options, words: &[String], out: Out) -> Exit {
+pub(super) fn report_interrupted(signal: i32, options: &Options, words: &[String], out: Out) -> Exit {
     if options.progress != ProgressStyle::Json {
         out.eprint(&text::info("interrupted before the first write: the destination is unchanged"));
     }
-    tell_why(NotStarted::Interrupted(signal), "copy", options, words, out);
+    print_not_started(NotStarted::Interrupted(signal), "copy", options, words, out);
     Exit::Signal(signal)
 }
 
-fn tell_why(why: NotStarted<'_>, report: &str, options: &Options, words: &[String], out: Out) {
-    let document = json::unbegun(report, options.label.as_deref(), words, why);
+fn print_not_started(why: NotStarted<'_>, report: &str, options: &Options, words: &[String], out: Out) {
+    let document = json::not_started(report, options.label.as_deref(), words, why);
     match (options.progress, why) {
         // The error is in it, and nothing else may be between lines of JSON.
         (ProgressStyle::Json, _) => out.eprint(&last_line(&document)),

@@ -18,7 +18,7 @@ pub enum NotStarted<'a> {
 
 /// The report of a run that was refused or could not begin: it has all fields that an outcome has. `report` names the
 /// command, `label` is what the user calls the run, `args` the command line as given, without the name of the program.
-pub fn unbegun(report: &str, label: Option<&str>, args: &[String], why: NotStarted<'_>) -> impl Serialize {
+pub fn not_started(report: &str, label: Option<&str>, args: &[String], why: NotStarted<'_>) -> impl Serialize {
     let mut command = vec!["haul"];
     command.extend(args.iter().map(String::as_str));
     let (status, signal, error) = match why {
