@@ -22,9 +22,9 @@ mod not_started;
 mod other_names;
 mod page;
 pub mod pattern;
+mod run_report;
 mod signals;
 mod stack;
-mod told;
 mod verify;
 
 pub use commands::run;

@@ -1,6 +1,6 @@
 //! The page of `--report`: where it goes is examined first, and it is written last.
 use super::exit::{Exit, failed};
-use super::told::FinishedRun;
+use super::run_report::FinishedRun;
 use crate::core::{Facts, Result, Series, Side};
 use crate::disks::probe;
 use crate::ledger::PageFile;

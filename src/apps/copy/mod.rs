@@ -9,7 +9,7 @@ use crate::apps::console::Console;
 use crate::apps::exit::Exit;
 use crate::apps::not_started::{report_interrupted, report_not_started};
 use crate::apps::page;
-use crate::apps::told::{FinishedRun, show, tell};
+use crate::apps::run_report::{FinishedRun, report_run, show};
 use crate::core::{Error, Result};
 use crate::job::operator::Operator;
 use crate::job::{CatchUp, CopyResult, Finished, Opened, Prepared};
@@ -93,7 +93,7 @@ fn tell_with(
     if in_lines {
         finished.outcome.notes.extend(failed.iter().map(text::message));
     }
-    let exit = tell(&went(options, words, finished), console)?;
+    let exit = report_run(&went(options, words, finished), console)?;
     failed.iter().filter(|_| !in_lines).for_each(|error| console.out.eprint(&text::error(error)));
     Ok(if failed.is_empty() { exit } else { exit.at_least(1) })
 }

@@ -7,7 +7,7 @@ mod words;
 use crate::apps::command::Call;
 use crate::apps::console::Console;
 use crate::apps::exit::Exit;
-use crate::apps::told::{carry_out, show_plan};
+use crate::apps::run_report::{carry_out, show_plan};
 use crate::core::stages::{Inspector, Pattern};
 use crate::core::{Error, Extent, Kind, PatternAct, PatternUse, Plan, Result, Side};
 use crate::disks::{self, computed, probe};

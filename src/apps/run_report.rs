@@ -54,11 +54,11 @@ pub(super) fn carry_out(
     let started = SystemTime::now();
     let plan = &decision.plan;
     let outcome = &session.run(Task::new(plan, ends, &mut *schedules::make(plan, &ends[0]), &NoObserver));
-    tell(&FinishedRun { options, decision, outcome, words, started }, console)
+    report_run(&FinishedRun { options, decision, outcome, words, started }, console)
 }
 
 /// Tells how a run went.
-pub(super) fn tell(went: &FinishedRun<'_>, console: &Console) -> Result<Exit> {
+pub(super) fn report_run(went: &FinishedRun<'_>, console: &Console) -> Result<Exit> {
     let FinishedRun { options, decision, outcome, words, started } = *went;
     let plan = &decision.plan;
     let out = console.out;
@@ -66,11 +66,11 @@ pub(super) fn tell(went: &FinishedRun<'_>, console: &Console) -> Result<Exit> {
     console.finish_with(&report);
     let stdout_is_dest = (options.dest == "-" || options.also.iter().any(|dest| dest == "-")) && plan.route.writes();
     // Progress in JSON has ended with the report: nothing else may be between its lines.
-    let told = options.progress == ProgressStyle::Json;
+    let printed_as_json = options.progress == ProgressStyle::Json;
     let print = |text: &str| {
         if stdout_is_dest {
             // Where lines of JSON are printed to standard error, the last of them has the digests.
-            if !told {
+            if !printed_as_json {
                 out.eprint(text);
             }
             return Exit::Status(0);
@@ -79,13 +79,13 @@ pub(super) fn tell(went: &FinishedRun<'_>, console: &Console) -> Result<Exit> {
     };
     let printed = match (options.json, &outcome.ended) {
         (true, ended) => {
-            if let (Ended::Failed(error), false) = (ended, told) {
+            if let (Ended::Failed(error), false) = (ended, printed_as_json) {
                 out.eprint(&text::error(error));
             }
             print(&json::text(&report))
         }
         (false, _) => {
-            if !told {
+            if !printed_as_json {
                 out.eprint(&text::outcome(decision, outcome, words, options.verbosity));
             }
             // What only the manifest needs was not asked for here.
