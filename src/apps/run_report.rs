@@ -58,8 +58,8 @@ pub(super) fn carry_out(
 }
 
 /// Tells how a run went.
-pub(super) fn report_run(went: &FinishedRun<'_>, console: &Console) -> Result<Exit> {
-    let FinishedRun { options, decision, outcome, words, started } = *went;
+pub(super) fn report_run(run: &FinishedRun<'_>, console: &Console) -> Result<Exit> {
+    let FinishedRun { options, decision, outcome, words, started } = *run;
     let plan = &decision.plan;
     let out = console.out;
     let report = json::outcome(decision, outcome, words, Some(started));

@@ -36,12 +36,12 @@ fn copy(options: &Options, call: &Call<'_>) -> Result<Exit> {
         Err(signal) => return Ok(report_interrupted(signal, options, words, out)),
     };
     let (mut failed, mut made) = (mem::take(&mut finished.failed_files), None);
-    match page.map(|page| page.put(&went(options, words, &finished), &finished.series)) {
+    match page.map(|page| page.put(&finished_run(options, words, &finished), &finished.series)) {
         Some(Ok(path)) => made = Some(path),
         Some(Err(error)) => failed.push(error),
         None => {}
     }
-    let exit = tell_with(&mut finished, &failed, options, words, &console)?;
+    let exit = report_with_failed_files(&mut finished, &failed, options, words, &console)?;
     if let Some(path) =
         made.filter(|_| options.progress != ProgressStyle::Json && options.verbosity != Verbosity::Quiet)
     {
@@ -74,14 +74,14 @@ fn run(opened: Opened) -> Result<std::result::Result<Finished, i32>> {
 }
 
 /// How it went, for the report.
-fn went<'a>(options: &'a Options, words: &'a [String], finished: &'a Finished) -> FinishedRun<'a> {
+fn finished_run<'a>(options: &'a Options, words: &'a [String], finished: &'a Finished) -> FinishedRun<'a> {
     let Finished { decision, outcome, started, .. } = finished;
     FinishedRun { options, decision, outcome, words, started: *started }
 }
 
 /// Tells how it went, and which files during the copy could not be written: the copy is what it is. Status 0 would be
 /// untrue then, and so would 3, which says that nothing was written. A signal stays what ended it.
-fn tell_with(
+fn report_with_failed_files(
     finished: &mut Finished,
     failed: &[Error],
     options: &Options,
@@ -93,7 +93,7 @@ fn tell_with(
     if in_lines {
         finished.outcome.notes.extend(failed.iter().map(text::message));
     }
-    let exit = report_run(&went(options, words, finished), console)?;
+    let exit = report_run(&finished_run(options, words, finished), console)?;
     failed.iter().filter(|_| !in_lines).for_each(|error| console.out.eprint(&text::error(error)));
     Ok(if failed.is_empty() { exit } else { exit.at_least(1) })
 }
@@ -116,5 +116,5 @@ fn catch_up(rest: &CatchUp, options: &Options, console: &Arc<Console>) -> Result
         Err(signal) => return Ok(report_interrupted(signal, options, &words, console.out)),
     };
     let failed = mem::take(&mut finished.failed_files);
-    tell_with(&mut finished, &failed, options, &words, console)
+    report_with_failed_files(&mut finished, &failed, options, &words, console)
 }
