@@ -46,7 +46,7 @@ impl Console {
 
     /// Says something beside the report that is no error: as it stands to people, unless it is to be quiet; as a line
     /// of JSON with `message` to whoever reads such lines, now or once a run has begun.
-    pub(super) fn say(&self, text: &str, message: &str) {
+    pub(super) fn notify(&self, text: &str, message: &str) {
         match self.style {
             ProgressStyle::Json => {}
             ProgressStyle::Silent => return,
@@ -72,7 +72,7 @@ impl Console {
 
 impl Operator for Console {
     fn warn(&self, warning: &str) {
-        self.say(&text::warning(warning), warning);
+        self.notify(&text::warning(warning), warning);
     }
 
     fn warn_of(&self, notes: &PlanNotes) {
@@ -81,7 +81,7 @@ impl Operator for Console {
 
     fn put_back(&self, address: &str, done: &PutBack, notes: &mut PlanNotes) {
         let said = text::put_back_earlier(address, done.kept_bytes, done.written_bytes);
-        self.say(&text::info(&said), &said);
+        self.notify(&text::info(&said), &said);
         if self.style == ProgressStyle::Json {
             notes.warnings.push(said);
         }
@@ -92,7 +92,7 @@ impl Operator for Console {
             return self.out.eprint(&text::dropped(error));
         }
         let message = format!("{}; haul drops this destination, the others continue", text::message(error));
-        self.say(&text::dropped(error), &message);
+        self.notify(&text::dropped(error), &message);
     }
 
     fn settle(&self, plan: &Plan, unfinished: &Unfinished) -> Result<ResumeChoice> {

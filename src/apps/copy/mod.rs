@@ -106,7 +106,7 @@ fn catch_up(rest: &CatchUp, options: &Options, console: &Arc<Console>) -> Result
     }
     let options = &rest.options(options);
     let message = text::catching_up(dest, *from);
-    console.say(&text::info(&message), &message);
+    console.notify(&text::info(&message), &message);
     let range = [("--skip", skip_bytes), ("--seek", seek_bytes), ("--count", count_bytes)];
     let mut words = vec!["copy".to_owned(), "--yes".to_owned()];
     words.extend(range.iter().flat_map(|(option, bytes)| [(*option).to_owned(), bytes.to_string()]));
