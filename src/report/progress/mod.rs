@@ -175,7 +175,7 @@ impl Shared {
         let mut json_due = JSON_GAP;
         loop {
             match inbox.recv_timeout(TICK) {
-                Ok(Message::Said(said, at)) => self.say(&said, at, &pacer),
+                Ok(Message::Said(said, at)) => self.print_event(&said, at, &pacer),
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(Message::End) | Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -198,7 +198,7 @@ impl Shared {
     }
 
     /// Tells an event. A flush is worth a plain line of its own where there were others: it may take long.
-    fn say(&self, said: &ProgressEvent, at: Duration, pacer: &Pacer) {
+    fn print_event(&self, said: &ProgressEvent, at: Duration, pacer: &Pacer) {
         match (self.screen.style(), said) {
             (ProgressStyle::Json, said) => self.screen.write(&said.json(at)),
             (ProgressStyle::Plain, ProgressEvent::Began(Phase::Flushing)) if pacer.has_begun() => {
