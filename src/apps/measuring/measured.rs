@@ -185,7 +185,7 @@ impl<'a> MeasuredDisk<'a> {
 
     /// Prints what was found, and writes the page that `html` makes of it where one was asked for; `told` is what a
     /// terminal shows.
-    pub(crate) fn tell(&mut self, text: &str, told: &str, html: impl FnOnce(Measured<'_>) -> String) -> Exit {
+    pub(crate) fn tell(&mut self, text: &str, shown_text: &str, html: impl FnOnce(Measured<'_>) -> String) -> Exit {
         let printed = printed(self.out, text);
         let Some(page) = self.page.take() else { return printed };
         let (facts, machine, words) = (&self.facts, &probe::machine(), self.words);
@@ -196,7 +196,7 @@ impl<'a> MeasuredDisk<'a> {
             words,
             started: self.started,
             warnings: &self.warnings,
-            told,
+            shown_text,
         });
         page.write(&html, printed, self.out)
     }

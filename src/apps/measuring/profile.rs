@@ -64,7 +64,7 @@ pub(crate) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
     let doubt = doubt(&found, &opened.facts);
     opened.doubt(doubt);
     let run = opened.run();
-    let told = profile_text(&run, &found, "");
+    let shown_text = profile_text(&run, &found, "");
     let text = match options.style {
         TableStyle::Text => {
             let charts = profile_charts(run.facts, &found, ChartStyle::of_output(out.columns(), is_utf8()));
@@ -73,7 +73,7 @@ pub(crate) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
         TableStyle::Csv => profile_csv(&found),
         TableStyle::Json => json::text(&found_json::profile(&run, &found)),
     };
-    let printed = opened.tell(&text, &told, |measured| page::profile(&found, measured));
+    let printed = opened.tell(&text, &shown_text, |measured| page::profile(&found, measured));
     let any = !found.zones.is_empty();
     Ok(opened.exit(found.failure, any, printed))
 }

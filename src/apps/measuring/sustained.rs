@@ -42,7 +42,7 @@ pub(crate) fn sustained(
     let doubt = doubt(&found, &opened);
     opened.doubt(doubt);
     let run = opened.run();
-    let told = sustained_text(&run, &found, bytes, "");
+    let shown_text = sustained_text(&run, &found, bytes, "");
     let text = match options.style {
         TableStyle::Text => {
             let chart = sustained_chart(&found, ChartStyle::of_output(out.columns(), is_utf8()));
@@ -51,7 +51,7 @@ pub(crate) fn sustained(
         TableStyle::Csv => sustained_csv(&found),
         TableStyle::Json => json::text(&found_json::sustained(&run, &found, bytes)),
     };
-    let printed = opened.tell(&text, &told, |measured| page::sustained(&found, measured));
+    let printed = opened.tell(&text, &shown_text, |measured| page::sustained(&found, measured));
     let any = found.end.bytes > 0;
     Ok(opened.exit(found.failure, any, printed))
 }

@@ -68,15 +68,15 @@ pub(crate) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<
     let doubts = doubts(&tuned, &opened.facts);
     opened.doubt(doubts);
     let run = opened.run();
-    let told = tune_text(&run, &tuned);
+    let shown_text = tune_text(&run, &tuned);
     let text = match options.style {
         TableStyle::Text => {
-            tune_table(&tuned) + &tune_charts(&tuned, ChartStyle::of_output(out.columns(), is_utf8())) + &told
+            tune_table(&tuned) + &tune_charts(&tuned, ChartStyle::of_output(out.columns(), is_utf8())) + &shown_text
         }
         TableStyle::Csv => tune_csv(&tuned),
         TableStyle::Json => json::text(&found_json::tune(&run, &tuned)),
     };
-    let printed = opened.tell(&text, &told, |measured| page::tune(&tuned, measured));
+    let printed = opened.tell(&text, &shown_text, |measured| page::tune(&tuned, measured));
     let kept = keep(options, &opened, &tuned, out);
     let exit = opened.exit(tuned.failure, tuned.answer.is_some(), printed);
     // What was measured is printed by now, whatever becomes of the keeping.

@@ -14,7 +14,7 @@ const LOG: [bool; 2] = [true, true];
 
 fn measured<'a>(facts: &'a Facts, op: Op, machine: &'a Machine) -> Measured<'a> {
     let (words, warnings) = (&[][..], &[][..]);
-    Measured { facts, op, machine, words, started: UNIX_EPOCH, warnings, told: "" }
+    Measured { facts, op, machine, words, started: UNIX_EPOCH, warnings, shown_text: "" }
 }
 
 fn disk() -> Facts {
