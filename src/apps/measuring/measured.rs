@@ -185,7 +185,7 @@ impl<'a> MeasuredDisk<'a> {
 
     /// Prints what was found, and writes the page that `html` makes of it where one was asked for; `told` is what a
     /// terminal shows.
-    pub(crate) fn tell(&mut self, text: &str, shown_text: &str, html: impl FnOnce(Measured<'_>) -> String) -> Exit {
+    pub(crate) fn print(&mut self, text: &str, shown_text: &str, html: impl FnOnce(Measured<'_>) -> String) -> Exit {
         let printed = printed(self.out, text);
         let Some(page) = self.page.take() else { return printed };
         let (facts, machine, words) = (&self.facts, &probe::machine(), self.words);
@@ -202,7 +202,7 @@ impl<'a> MeasuredDisk<'a> {
     }
 
     /// Tells of places that failed, where no table has room for them.
-    pub(crate) fn tell_failed(&self) {
+    pub(crate) fn print_failed_places(&self) {
         if self.subject.failed > 0 {
             self.out.eprint(&text::info(&failed_places(&self.subject.bad, self.subject.failed)));
         }
@@ -211,7 +211,7 @@ impl<'a> MeasuredDisk<'a> {
     /// How the process ends after measuring that ended so.
     pub(crate) fn exit(self, failure: Option<MeasureFailure>, found: bool, printed: Exit) -> Exit {
         if self.style == TableStyle::Csv {
-            self.tell_failed();
+            self.print_failed_places();
             if failure.is_some() {
                 self.out.eprint(&text::info("ended before the time limit: the table has the results so far"));
             }

@@ -73,7 +73,7 @@ pub(crate) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
         TableStyle::Csv => profile_csv(&found),
         TableStyle::Json => json::text(&found_json::profile(&run, &found)),
     };
-    let printed = opened.tell(&text, &shown_text, |measured| page::profile(&found, measured));
+    let printed = opened.print(&text, &shown_text, |measured| page::profile(&found, measured));
     let any = !found.zones.is_empty();
     Ok(opened.exit(found.failure, any, printed))
 }
@@ -157,7 +157,7 @@ fn timing(options: &ProfileOptions, from: u64, mut opened: MeasuredDisk<'_>, out
         TableStyle::Json => json::text(&found_json::timing(&run, from, &timed, each)),
     };
     if options.style == TableStyle::Text {
-        opened.tell_failed();
+        opened.print_failed_places();
     }
     let (any, printed) = (!timed.rates.is_empty(), printed(out, &text));
     opened.exit(timed.failure, any, printed)

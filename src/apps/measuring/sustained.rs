@@ -51,7 +51,7 @@ pub(crate) fn sustained(
         TableStyle::Csv => sustained_csv(&found),
         TableStyle::Json => json::text(&found_json::sustained(&run, &found, bytes)),
     };
-    let printed = opened.tell(&text, &shown_text, |measured| page::sustained(&found, measured));
+    let printed = opened.print(&text, &shown_text, |measured| page::sustained(&found, measured));
     let any = found.end.bytes > 0;
     Ok(opened.exit(found.failure, any, printed))
 }

@@ -76,7 +76,7 @@ pub(crate) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<
         TableStyle::Csv => tune_csv(&tuned),
         TableStyle::Json => json::text(&found_json::tune(&run, &tuned)),
     };
-    let printed = opened.tell(&text, &shown_text, |measured| page::tune(&tuned, measured));
+    let printed = opened.print(&text, &shown_text, |measured| page::tune(&tuned, measured));
     let kept = keep(options, &opened, &tuned, out);
     let exit = opened.exit(tuned.failure, tuned.answer.is_some(), printed);
     // What was measured is printed by now, whatever becomes of the keeping.
