@@ -62,7 +62,7 @@ pub(crate) fn put_back(undo: Undo, end: &Arc<dyn Endpoint>) -> std::result::Resu
     if let Err(error) = end.make_durable() {
         // It is unknown which of them it lost.
         kept().for_each(|extent| work.left.insert(extent));
-        work.tell(Op::Write, kept().next().map_or(0, |first| first.offset), error);
+        work.record_failure(Op::Write, kept().next().map_or(0, |first| first.offset), error);
     }
     let Restore { failure, foreign, unreadable, mut left, done, .. } = work;
     let (address, path) = (&end.facts().address, journal.display().to_string());
@@ -231,11 +231,11 @@ impl<'a> Restore<'a> {
     /// Notes what could not be put back.
     fn fail(&mut self, op: Op, part: Extent, error: io::Error) {
         self.left.insert(part);
-        self.tell(op, part.offset, error);
+        self.record_failure(op, part.offset, error);
     }
 
     /// Keeps the first message.
-    fn tell(&mut self, op: Op, offset: u64, error: io::Error) {
+    fn record_failure(&mut self, op: Op, offset: u64, error: io::Error) {
         let facts = self.end.facts();
         let kind = self.end.diagnose(op, offset, &error);
         let told = Error::of_request(kind, op, Side::Dest, &facts.address, offset, error);
