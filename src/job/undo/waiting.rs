@@ -50,7 +50,7 @@ impl UndoOnDevice {
     }
 
     /// The message where the device is only examined.
-    fn told(&self, address: &str) -> String {
+    fn warning(&self, address: &str) -> String {
         let WaitingUndo { path, kept_bytes } = &self.waiting;
         match (&self.of_kin, kept_bytes) {
             (None, Some(_)) => words::not_put_back(address, path),
@@ -75,7 +75,7 @@ fn opened(path: PathBuf) -> Option<(WaitingUndo, Option<Undo>)> {
 
 /// Warnings of originals that are not back on a device that is only examined.
 pub(crate) fn read_warnings(device: &Facts) -> Vec<String> {
-    UndoOnDevice::about(device).iter().map(|found| found.told(&device.address)).collect()
+    UndoOnDevice::about(device).iter().map(|found| found.warning(&device.address)).collect()
 }
 
 /// Warnings about a dest that is to be written to, or would be but for `dry_run`: its own originals are put back
@@ -83,8 +83,8 @@ pub(crate) fn read_warnings(device: &Facts) -> Vec<String> {
 pub(crate) fn write_warnings(dest: &Facts, dry_run: bool) -> Vec<String> {
     let told = |found: &UndoOnDevice| match (&found.of_kin, found.waiting.kept_bytes) {
         (None, Some(_)) => dry_run.then(|| words::to_be_put_back(&dest.address, &found.waiting.path)),
-        (None, None) => dry_run.then(|| found.told(&dest.address)),
-        (Some(_), _) => Some(words::stays(&found.told(&dest.address))),
+        (None, None) => dry_run.then(|| found.warning(&dest.address)),
+        (Some(_), _) => Some(words::stays(&found.warning(&dest.address))),
     };
     UndoOnDevice::about(dest).iter().filter_map(told).collect()
 }
