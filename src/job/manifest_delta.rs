@@ -244,7 +244,7 @@ impl Observer for Reader<'_> {
 
 impl BlocksInPlace {
     /// Puts into the report what was not written, and the time that it took to find that out.
-    pub(crate) fn tell(self, outcome: &mut Outcome) {
+    pub(crate) fn add_to(self, outcome: &mut Outcome) {
         outcome.elapsed += self.took;
         let [source, digests, limit] = self.waited;
         outcome.sides[Side::Source.index()].waited += source;

@@ -153,7 +153,7 @@ impl Opened {
             session.stop().forget_time();
         }
         // Until the manifest is true again, the journal is what says that it is not.
-        let renews = there.map(|there| there.tell(&mut outcome)).is_some();
+        let renews = there.map(|there| there.add_to(&mut outcome)).is_some();
         if !renews {
             journal.iter().for_each(|left| left.settle(&mut outcome, &ends[Side::Dest.index()]));
         }
