@@ -1,6 +1,6 @@
 //! A namespace, open: reads, writes and zeros by its own commands.
 use super::command::{self, BLOCKS_MAX, Zeroing};
-use super::drive::{Drive, said};
+use super::drive::{Drive, command_error};
 use super::namespace::{Controller, Namespace};
 use super::retry_policy::RetryPolicy;
 use super::ring_state::RingState;
@@ -121,7 +121,7 @@ impl NvmeNamespace {
 
     /// The drive's error for a command at `at`, as an error.
     fn blame(&self, status: Status, at: u64) -> io::Error {
-        let error = said(status, "", Some(at));
+        let error = command_error(status, "", Some(at));
         let Some(said) = DeviceError::of(&error) else { return error };
         DeviceError { words: format!("{}, LBA {}", said.words, self.lba(at)), ..said.clone() }.into()
     }
@@ -306,7 +306,7 @@ impl Endpoint for NvmeNamespace {
         }
         match self.give(&command::flush(self.place.nsid), Op::Zero, &mut [], None)? {
             Status(0) => Ok(()),
-            status => Err(said(status, "Flush: ", None)),
+            status => Err(command_error(status, "Flush: ", None)),
         }
     }
 
