@@ -195,7 +195,7 @@ impl Queues {
     }
 
     /// Tells which blocks were digested since the last time.
-    pub(super) fn tell_digested(&self, observer: &dyn Observer) {
+    pub(super) fn report_digested(&self, observer: &dyn Observer) {
         if let Some(digests) = &self.digests {
             digests.digested().into_iter().for_each(|block| observer.on_event(&Event::Digested(block)));
         }

@@ -177,7 +177,7 @@ impl<'a> Pump<'a> {
             }
             let (in_flight, limited) = (self.queues.waited_with, self.queues.waited_for_time);
             self.meter.round(self.queues.now, RoundState { in_flight, digesting, limited }, self.watch.tally);
-            self.queues.tell_digested(self.watch.observer);
+            self.queues.report_digested(self.watch.observer);
             // Writes go out by ascending offset within a round, whatever order their reads finished in.
             done.sort_unstable_by_key(|completion| completion.request.ticket);
             let other_bytes = self.totals.zeroed_bytes + self.totals.hole_bytes;
