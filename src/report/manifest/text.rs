@@ -7,7 +7,7 @@ use crate::report::style::{CARE, STRONG, paint};
 use crate::report::units;
 
 /// Runs that are listed for a reader; programs get all of them.
-const RUNS_TOLD: usize = 16;
+const RUNS_SHOWN: usize = 16;
 
 /// What a manifest says, without its blocks.
 pub fn shown(shown: &ManifestReport) -> String {
@@ -64,8 +64,8 @@ fn runs(runs: &[RunReport]) -> String {
     }
     let total = runs.iter().map(|run| run.len_bytes).sum();
     let mut told: Vec<String> =
-        runs.iter().take(RUNS_TOLD).map(|run| whole(&format!("{}+{}", run.offset_bytes, run.len_bytes))).collect();
-    match runs.len().saturating_sub(RUNS_TOLD) {
+        runs.iter().take(RUNS_SHOWN).map(|run| whole(&format!("{}+{}", run.offset_bytes, run.len_bytes))).collect();
+    match runs.len().saturating_sub(RUNS_SHOWN) {
         0 => {}
         more => told.push(format!("and {more} more; all with --json")),
     }

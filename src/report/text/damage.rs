@@ -8,7 +8,7 @@ use crate::report::style::{CARE, STRONG, paint};
 use crate::report::units;
 
 /// Runs of each kind that are listed for a reader; programs get all of them.
-const RUNS_TOLD: usize = 4;
+const RUNS_SHOWN: usize = 4;
 
 /// The verdict in one clause.
 pub(super) fn verdict(plan: &Plan, outcome: &Outcome, damage: &Damage) -> String {
@@ -56,8 +56,8 @@ pub(super) fn rows(damage: &Damage, rows: &mut Columns) {
             text += &format!(", {}", whole(&units::count(damage.flipped_bits, "wrong bit", "wrong bits")));
         }
         let of_kind: Vec<&DamagedRun> = damage.runs.iter().filter(|run| run.kind.index() == index).collect();
-        let mut told: Vec<String> = of_kind.iter().take(RUNS_TOLD).map(|run| told(run)).collect();
-        match of_kind.len().saturating_sub(RUNS_TOLD) {
+        let mut told: Vec<String> = of_kind.iter().take(RUNS_SHOWN).map(|run| told(run)).collect();
+        match of_kind.len().saturating_sub(RUNS_SHOWN) {
             0 => {}
             more => told.push(format!("and {more} more; all with --json")),
         }
