@@ -67,15 +67,15 @@ fn place(plan: &Plan, offset: u64) -> String {
 
 /// Some runs, as offset and length on the dest.
 pub(super) fn runs(plan: &Plan, runs: &ExtentSet) -> String {
-    let mut told: Vec<String> = runs.iter().take(RUNS_SHOWN).map(|run| told(plan, run)).collect();
+    let mut shown: Vec<String> = runs.iter().take(RUNS_SHOWN).map(|run| describe_run(plan, run)).collect();
     match runs.count().saturating_sub(RUNS_SHOWN) {
         0 => {}
-        more => told.push(format!("and {more} more; all with --json")),
+        more => shown.push(format!("and {more} more; all with --json")),
     }
-    told.join(", ")
+    shown.join(", ")
 }
 
 /// A run as offset and length on the dest.
-fn told(plan: &Plan, run: Extent) -> String {
+fn describe_run(plan: &Plan, run: Extent) -> String {
     whole(&format!("{}+{}", plan.dest.offset + run.offset, run.len))
 }
