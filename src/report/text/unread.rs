@@ -52,11 +52,11 @@ fn unread_of(plan: &Plan, side: Side, unread: &Unread) -> String {
 
 /// Runs as offset and length on their side.
 fn runs(unread: &Unread) -> String {
-    let told = |run: Extent| whole(&format!("{}+{}", run.offset, run.len));
-    let mut told: Vec<String> = unread.runs.iter().take(RUNS_SHOWN).map(told).collect();
+    let shown = |run: Extent| whole(&format!("{}+{}", run.offset, run.len));
+    let mut shown: Vec<String> = unread.runs.iter().take(RUNS_SHOWN).map(shown).collect();
     match unread.runs.count().saturating_sub(RUNS_SHOWN) {
         0 => {}
-        more => told.push(format!("and {more} more; all with --json")),
+        more => shown.push(format!("and {more} more; all with --json")),
     }
-    format!("byte {}", told.join(", "))
+    format!("byte {}", shown.join(", "))
 }
