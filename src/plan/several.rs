@@ -61,7 +61,7 @@ pub fn several(options: &Options, source: &Facts, dests: &[Facts], host: &Host) 
         }
     }
     let plan = together(&alone, dests, options.independent);
-    let all = Decision { plan, notes: told_together(&alone, notes) };
+    let all = Decision { plan, notes: merge_notes(&alone, notes) };
     Ok(Plans { alone, all })
 }
 
@@ -190,7 +190,7 @@ fn together(alone: &[Plan], dests: &[Facts], independent: bool) -> Plan {
 }
 
 /// What is reported about all: what was chosen about further dests alone comes behind what is reported about the first.
-fn told_together(alone: &[Plan], notes: Vec<PlanNotes>) -> PlanNotes {
+fn merge_notes(alone: &[Plan], notes: Vec<PlanNotes>) -> PlanNotes {
     let mut notes = notes.into_iter();
     let mut all = notes.next().unwrap_or_default();
     for (plan, other) in alone[1..].iter().zip(notes) {
