@@ -64,7 +64,7 @@ fn decide(asked: PlanInput) -> Result<Decision> {
     let holes = choose::holes(&asked, &range, overlap, &mut notes)?;
     let mut engine_notes = PlanNotes::default();
     let engines = choose::engine(&asked, &range, overlap, &mut engine_notes)?;
-    holes.tell(&engines, &mut notes);
+    holes.add_notes(&engines, &mut notes);
     notes.append(engine_notes);
     check::room(&asked, &range, &engines, &mut notes)?;
     let reach = choose::access(&asked, &range, overlap, &mut notes)?;

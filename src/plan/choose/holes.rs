@@ -21,7 +21,7 @@ pub(crate) struct Holes {
 
 impl Holes {
     /// Tells of them, unless the device copies by itself: then zeros are copied like all else.
-    pub(crate) fn tell(&self, engines: &Engines, notes: &mut PlanNotes) {
+    pub(crate) fn add_notes(&self, engines: &Engines, notes: &mut PlanNotes) {
         if let (Some((choice, because)), true) = (&self.told, engines.engine != EngineKind::Offload) {
             notes.chose_of(Side::Dest, "zeros", choice.clone(), *because);
         }
