@@ -71,7 +71,7 @@ pub(crate) fn pace(
     if let Some(ground) = ground.filter(|_| tuning.blocks() > 1) {
         take_turns(&mut tuning, &ground, notes);
     }
-    tell(&tuning, is_sync, range, notes);
+    note_tuning(&tuning, is_sync, range, notes);
     Ok(tuning)
 }
 
@@ -92,7 +92,7 @@ fn take_turns(tuning: &mut Tuning, ground: &OneGround<'_>, notes: &mut PlanNotes
     }
 }
 
-fn tell(tuning: &Tuning, is_sync: bool, range: &Range, notes: &mut PlanNotes) {
+fn note_tuning(tuning: &Tuning, is_sync: bool, range: &Range, notes: &mut PlanNotes) {
     if tuning.adaptive && tuning.tuned {
         let because = "neither --depth nor --limit is given, and haul tune saved near-optimal values";
         notes.chose("auto-tune", "for long copies", because);
