@@ -38,14 +38,20 @@ pub enum Mismatch {
 /// A clause: what is not as it was, what it was and what it is.
 impl fmt::Display for Mismatch {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told = |text: &Option<String>| text.clone().unwrap_or_else(|| "not reported".to_owned());
+        let or_not_reported = |text: &Option<String>| text.clone().unwrap_or_else(|| "not reported".to_owned());
         let bytes = |number: &Option<u64>| number.map_or_else(|| "unknown".to_owned(), |number| number.to_string());
         match self {
             Mismatch::Path { side, then, now } => write!(out, "{} was {then} and is {now}", side.name()),
             Mismatch::Kind { side, then, now } => write!(out, "{} was a {then} and is a {now}", side.name()),
-            Mismatch::Model { side, then, now } => changed(out, *side, "model", &told(then), &told(now)),
-            Mismatch::Serial { side, then, now } => changed(out, *side, "serial number", &told(then), &told(now)),
-            Mismatch::Wwn { side, then, now } => changed(out, *side, "world wide name", &told(then), &told(now)),
+            Mismatch::Model { side, then, now } => {
+                changed(out, *side, "model", &or_not_reported(then), &or_not_reported(now))
+            }
+            Mismatch::Serial { side, then, now } => {
+                changed(out, *side, "serial number", &or_not_reported(then), &or_not_reported(now))
+            }
+            Mismatch::Wwn { side, then, now } => {
+                changed(out, *side, "world wide name", &or_not_reported(then), &or_not_reported(now))
+            }
             Mismatch::LogicalBlock { side, then, now } => {
                 changed(out, *side, "logical block size", &then.to_string(), &now.to_string())
             }
