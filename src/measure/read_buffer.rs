@@ -199,7 +199,7 @@ impl ReadBufferRun<'_> {
                 }
                 Ok((moved, ..)) => {
                     most[way] = moved;
-                    self.tell(format!("one command transfers at most {moved} of {bytes} bytes"), found);
+                    self.note_refusal(format!("one command transfers at most {moved} of {bytes} bytes"), found);
                 }
                 Err(error) => {
                     most[way] = bytes.saturating_sub(1);
@@ -247,12 +247,12 @@ impl ReadBufferRun<'_> {
             let what = format!("{} disappeared: it did not answer {what}", self.subject.address);
             return Err(MeasureFailure::Broken(Error::new(Kind::Gone, what).because(error)));
         }
-        self.tell(format!("{what}: {error}"), found);
+        self.note_refusal(format!("{what}: {error}"), found);
         Ok(())
     }
 
     /// Once: each way comes upon the same.
-    fn tell(&self, text: String, found: &mut ReadBuffer) {
+    fn note_refusal(&self, text: String, found: &mut ReadBuffer) {
         if !found.refused.contains(&text) {
             found.refused.push(text);
         }
