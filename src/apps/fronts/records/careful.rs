@@ -87,7 +87,7 @@ impl Writer {
                 (true, None) => Ok(()),
                 // It says that they differ, and then reads them as they should be.
                 (true, Some(error)) => Err(Diagnostic::Careful(ExtraDiagnostic::Compare(error))),
-                (false, _) => self.tell_difference(bytes, theirs, obs),
+                (false, _) => self.report_difference(bytes, theirs, obs),
             }
         });
         self.theirs = Some(memory);
@@ -146,7 +146,7 @@ impl Writer {
     }
 
     /// Tells every record that differs, where the copy continues; otherwise the first one is the end.
-    fn tell_difference(&mut self, ours: &[u8], theirs: &[u8], obs: usize) -> Result<(), Diagnostic> {
+    fn report_difference(&mut self, ours: &[u8], theirs: &[u8], obs: usize) -> Result<(), Diagnostic> {
         let first = self.record(obs);
         for (at, record) in ours.chunks(obs).enumerate() {
             let start = at * obs;
