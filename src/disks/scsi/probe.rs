@@ -94,7 +94,7 @@ pub(in crate::disks) fn probe(node: &Passthrough, facts: &mut Facts) -> io::Resu
         if survey.provisioning.unmaps_by_write_same { write_same_blocks(&survey) * block } else { 0 };
     facts.direct = Some(DirectAlignment { memory_bytes: 512, offset_bytes: capacity.block_bytes });
     (facts.dontcache, facts.cached_bytes) = (false, None);
-    facts.sparse = survey.unmapped_are_zeros() && tells_holes(&open, node.start / block);
+    facts.sparse = survey.unmapped_are_zeros() && reports_holes(&open, node.start / block);
     facts.copy_name = survey.copy_name;
     if let Some(copying) = survey.copying {
         let (most, unit) = copying.segment_bytes(capacity.block_bytes);
@@ -105,7 +105,7 @@ pub(in crate::disks) fn probe(node: &Passthrough, facts: &mut Facts) -> io::Resu
 }
 
 /// It says of the block at `lba` whether it is mapped.
-fn tells_holes(node: &Node, lba: u64) -> bool {
+fn reports_holes(node: &Node, lba: u64) -> bool {
     holes::answer(node, lba).is_ok_and(|answer| lba_status::run_at(&answer, lba).is_some())
 }
 
