@@ -43,7 +43,7 @@ impl SideIdentity {
     ///
     /// A device that says who it is may have come back under another path. One that does not, and a file, is known by
     /// its path alone.
-    pub fn misfits(&self, side: Side, now: &SideIdentity) -> Vec<Mismatch> {
+    pub fn mismatches(&self, side: Side, now: &SideIdentity) -> Vec<Mismatch> {
         let mut found = Vec::new();
         let names_itself = self.serial.is_some() || self.wwn.is_some();
         if !names_itself && self.path != now.path {

@@ -38,8 +38,8 @@ pub(crate) fn put_back_earlier(device: &Facts) -> Result<Option<PutBack>> {
     let Some(path) = of(device) else { return Ok(None) };
     let failed = |fault: Fault| fault.into_error(&path.display().to_string());
     let Some(undo) = Undo::open(&path).map_err(failed)? else { return Ok(None) };
-    if let Some(misfit) = misfit(&undo, device) {
-        let what = format!("undo journal {} belongs to another device: {misfit}", path.display());
+    if let Some(mismatch) = mismatch(&undo, device) {
+        let what = format!("undo journal {} belongs to another device: {mismatch}", path.display());
         let advice = "Attach that device and run haul tune PATH --restore, or move the file away.";
         return Err(Error::new(Kind::Refused, what).advise(advice));
     }
@@ -64,13 +64,13 @@ fn of(device: &Facts) -> Option<PathBuf> {
 }
 
 /// What about the device is not as the journal remembers it.
-fn misfit(undo: &Undo, device: &Facts) -> Option<String> {
+fn mismatch(undo: &Undo, device: &Facts) -> Option<String> {
     let (then, now) = (&undo.head().device, SideIdentity::of(device, 0));
     if then.size_bytes != now.size_bytes {
         return Some(format!("it had {} bytes and has {}", size(then), size(&now)));
     }
     let side = crate::core::Side::Dest;
-    then.misfits(side, &now).first().map(Mismatch::to_string)
+    then.mismatches(side, &now).first().map(Mismatch::to_string)
 }
 
 fn size(side: &SideIdentity) -> u64 {

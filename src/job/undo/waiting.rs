@@ -1,5 +1,5 @@
 //! Every command warns about a device whose original data is not restored.
-use super::{misfit, words};
+use super::{mismatch, words};
 use crate::core::{Device, EndpointKind, Error, Extent, Facts, WaitingUndo};
 use crate::disks::probe;
 use crate::job::journal;
@@ -32,7 +32,7 @@ impl UndoOnDevice {
     fn own(device: &Facts, path: PathBuf) -> Option<UndoOnDevice> {
         let (waiting, undo) = opened(path)?;
         // Of another device: the user who writes there is warned.
-        undo.is_none_or(|undo| misfit(&undo, device).is_none()).then_some(UndoOnDevice { waiting, of_kin: None })
+        undo.is_none_or(|undo| mismatch(&undo, device).is_none()).then_some(UndoOnDevice { waiting, of_kin: None })
     }
 
     fn of_kin(device: &Facts, path: PathBuf) -> Option<UndoOnDevice> {

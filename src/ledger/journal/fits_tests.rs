@@ -35,10 +35,10 @@ fn a_copy_is_gone_on_with_only_where_everything_fits() {
     let dest = SideIdentity { size_bytes: Some(700), ..head.dest.clone() };
     let (len_bytes, ranges) = (Some(LEN), None);
     let fits = Now { len_bytes, ranges, source: &source, dest: &dest, samples: &samples, dest_differs: &[] };
-    assert_eq!(head.misfits(&state, &fits), []);
+    assert_eq!(head.mismatches(&state, &fits), []);
 
-    let one = |now: Now<'_>| match &head.misfits(&state, &now)[..] {
-        [misfit] => misfit.clone(),
+    let one = |now: Now<'_>| match &head.mismatches(&state, &now)[..] {
+        [mismatch] => mismatch.clone(),
         other => panic!("{other:?}"),
     };
     let others = Some(BlockDigest::of(HashKind::Blake3, b"0 10"));
@@ -46,13 +46,13 @@ fn a_copy_is_gone_on_with_only_where_everything_fits() {
     let text = |words: &str| words.to_owned();
     let (on_source, on_dest) = (Side::Source, Side::Dest);
     let moved = SideIdentity { path: "/srv/other".into(), ..dest.clone() };
-    let misfit = Mismatch::Path { side: on_dest, then: text("/srv/image"), now: text("/srv/other") };
-    assert_eq!(one(Now { dest: &moved, ..fits }), misfit);
+    let mismatch = Mismatch::Path { side: on_dest, then: text("/srv/image"), now: text("/srv/other") };
+    assert_eq!(one(Now { dest: &moved, ..fits }), mismatch);
     let short = SideIdentity { size_bytes: Some(699), ..dest.clone() };
     assert_eq!(one(Now { dest: &short, ..fits }), Mismatch::Size { side: on_dest, then: None, now: Some(699) });
     let another = SideIdentity { serial: Some(text("S2")), ..source.clone() };
-    let misfit = Mismatch::Serial { side: on_source, then: Some(text("S1")), now: Some(text("S2")) };
-    assert_eq!(one(Now { source: &another, ..fits }), misfit);
+    let mismatch = Mismatch::Serial { side: on_source, then: Some(text("S1")), now: Some(text("S2")) };
+    assert_eq!(one(Now { source: &another, ..fits }), mismatch);
     let grown = SideIdentity { size_bytes: Some(5001), ..source.clone() };
     assert_eq!(
         one(Now { source: &grown, ..fits }),

@@ -93,9 +93,9 @@ impl Head {
     }
 
     /// Everything that forbids going on with the copy whose journal says `state`; empty where it may be continued.
-    pub fn misfits(&self, state: &State, now: &Now<'_>) -> Vec<Mismatch> {
-        let mut found = self.source.misfits(Side::Source, now.source);
-        found.extend(self.dest.misfits(Side::Dest, now.dest));
+    pub fn mismatches(&self, state: &State, now: &Now<'_>) -> Vec<Mismatch> {
+        let mut found = self.source.mismatches(Side::Source, now.source);
+        found.extend(self.dest.mismatches(Side::Dest, now.dest));
         if self.len_bytes != now.len_bytes {
             found.push(Mismatch::Len { then: self.len_bytes, now: now.len_bytes });
         }
