@@ -14,7 +14,7 @@ mod ring_state;
 mod status;
 
 #[cfg(test)]
-mod made_up;
+mod simulated;
 #[cfg(test)]
 mod tests;
 

@@ -1,7 +1,7 @@
 //! The endpoint on a drive in memory.
 use super::device::{NamespaceRange, NvmeNamespace};
 use super::drive::identify;
-use super::made_up::{InjectedStatus, NSID, SimulatedDrive};
+use super::simulated::{InjectedStatus, NSID, SimulatedDrive};
 use super::*;
 use crate::core::{Arena, DeviceError, EndpointKind, Extent, OffloadSource, OnRing, Op, Request, Side};
 use proptest::prelude::*;
