@@ -1,11 +1,11 @@
 //! Progress while a copy runs: a thread of its own polls the [`Tally`], so the copy itself never waits for a terminal.
 mod bar;
 mod dests;
+mod event;
 mod lines;
 mod meter;
 mod phrases;
 mod plain;
-mod said;
 mod sample;
 mod screen;
 mod view;
@@ -15,9 +15,9 @@ use crate::measure::Forecast;
 use crate::plan::ProgressStyle;
 use crate::report::printable::printable;
 use dests::Dests;
+use event::ProgressEvent;
 use meter::Meter;
 use plain::Pacer;
-use said::ProgressEvent;
 use sample::Sample;
 use screen::Screen;
 use serde::Serialize;
