@@ -1,6 +1,6 @@
 //! Sentences. Where scripts could look for one it begins as that of sg3_utils does; it then says what to do.
+use crate::apps::fronts::error_text::{self, strerror};
 use crate::apps::fronts::record_plan::{Diagnostic, ExtraDiagnostic};
-use crate::apps::fronts::said::{self, strerror};
 use crate::apps::fronts::sg_dd::plan::{CommandRefusal, CountRefusal, Operand, Refusal, SgUsage};
 use crate::apps::fronts::sg_plan::SgFront;
 use crate::core::{DeviceError, Error, Side};
@@ -81,7 +81,7 @@ pub(super) fn complaint(side: Side, complaint: &Diagnostic, name: &[u8], at: u64
             let towards = if source { " for reading: " } else { " for writing: " };
             [b"could not open ", name, towards.as_bytes(), &strerror(error)].concat()
         }
-        Diagnostic::Busy(error) | Diagnostic::CommandsOnly(error) => said::refused(error),
+        Diagnostic::Busy(error) | Diagnostic::CommandsOnly(error) => error_text::refused(error),
         Diagnostic::SetFlags(error) => about("could not set flags on ", error),
         Diagnostic::Read(error) => [format!("reading, skip={at} : ").as_bytes(), &reason(error)].concat(),
         Diagnostic::Write { error, .. } => [format!("writing, seek={at} : ").as_bytes(), &reason(error)].concat(),
