@@ -1,6 +1,6 @@
 //! What is digested during the copy, and what is read back after it.
-use super::asked::{PlanInput, named};
 use super::check::Overlap;
+use super::plan_input::{PlanInput, named};
 use super::{Delta, JournalChoice, Options, words};
 use crate::core::PlanNotes;
 use crate::core::{BlockDigests, EndpointKind, Error, HashKind, Kind, Order, Portion, ReadBack, Result, Route, Side};

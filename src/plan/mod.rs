@@ -3,7 +3,6 @@
 //! First `check` refuses what is invalid or would be a mistake, then `choose` settles what is left open. No "auto"
 //! survives [`make`]. This room must not know how anything is opened, read or printed; it does no I/O.
 #![forbid(unsafe_code)]
-pub(crate) mod asked;
 mod candidates;
 mod certainty;
 pub(crate) mod check;
@@ -12,6 +11,7 @@ mod compare;
 mod notes;
 pub(crate) mod numbers;
 mod options;
+pub(crate) mod plan_input;
 mod read_back;
 mod several;
 mod trailing;
@@ -32,9 +32,9 @@ pub use several::{Plans, several};
 pub use undo::to_put_back;
 
 use crate::core::{Decision, EndpointKind, Facts, Host, Plan, PlanNotes, PlanSide, Result, Side};
-use asked::PlanInput;
 use certainty::{certainty, route};
 use check::Range;
+use plan_input::PlanInput;
 
 /// Settles everything that `options` left open about a copy from `source` to `dest` on this `host`, and refuses what
 /// can be refused before anything is written.

@@ -1,5 +1,5 @@
 //! A copy to several dests: each is planned and checked as if it were the only one, then one plan is made of all.
-use super::asked::{PlanInput, named};
+use super::plan_input::{PlanInput, named};
 use super::{JournalChoice, Options, When, decide, make, words};
 use crate::core::{
     Bursts, Decision, EndpointKind, EngineKind, Error, Existing, Facts, Ground, Host, Kind, Order, Plan, PlanDest,

@@ -3,8 +3,8 @@ use crate::core::{
     Cache, Decision, EndpointKind, Error, Facts, Host, Kind, OnError, PatternAct, PatternUse, Plan, Reason, Result,
     Side,
 };
-use crate::plan::asked::{PlanInput, in_memory, named};
 use crate::plan::numbers::{PATTERN_BLOCK_BYTES, PATTERN_BLOCK_BYTES_MIN};
+use crate::plan::plan_input::{PlanInput, in_memory, named};
 use crate::plan::{JournalChoice, Options, When, check, make, words};
 
 /// The plan that writes the pattern of `run` to `dest`, and the facts of its source.

@@ -2,7 +2,7 @@
 use super::Range;
 use crate::core::PlanNotes;
 use crate::core::{EndpointKind, Error, Facts, FileId, InUse, Kind, Result, Side};
-use crate::plan::asked::{PlanInput, named};
+use crate::plan::plan_input::{PlanInput, named};
 
 /// Source and dest share bytes, and both ranges were named: copied so that the dest gets what the source held before.
 #[derive(Clone, Copy, Debug)]

@@ -2,9 +2,9 @@
 use crate::core::PlanNotes;
 use crate::core::{Access, Cache, EndpointKind, Error, Existing, Facts, Kind, Result, Side};
 use crate::plan::When;
-use crate::plan::asked::{PlanInput, in_memory, named};
 use crate::plan::check::{ONE_NAME, Overlap, Range};
 use crate::plan::numbers::{DIRECT_FILE_BYTES_MIN, PAGE_BYTES, TAIL_ALIGN_BYTES};
+use crate::plan::plan_input::{PlanInput, in_memory, named};
 use crate::plan::words::{self, offset_option};
 
 /// How both sides are opened, and where their alignments cut the range.

@@ -2,9 +2,9 @@
 use super::{Engines, Holes};
 use crate::core::PlanNotes;
 use crate::core::{EndpointKind, EngineKind, Existing, Extent, Side};
-use crate::plan::asked::{PlanInput, in_memory};
 use crate::plan::check::Range;
 use crate::plan::numbers::PREALLOCATE_BYTES_MIN;
+use crate::plan::plan_input::{PlanInput, in_memory};
 
 /// What happens to the dest before and after.
 #[derive(Clone, Copy, Debug)]

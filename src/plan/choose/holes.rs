@@ -3,9 +3,9 @@ use super::Engines;
 use crate::core::PlanNotes;
 use crate::core::{EndpointKind, EngineKind, Result, Side, Zeros};
 use crate::plan::When;
-use crate::plan::asked::PlanInput;
 use crate::plan::check::{Overlap, Range};
 use crate::plan::numbers::{DETECT_BLOCK_BYTES, DETECT_FILE_BYTES};
+use crate::plan::plan_input::PlanInput;
 
 /// What happens to zeros.
 #[derive(Clone, Debug)]

@@ -2,8 +2,8 @@
 use super::{DestPreparation, Engines};
 use crate::core::PlanNotes;
 use crate::core::{EndpointKind, EngineKind, Error, Kind, Result};
-use crate::plan::asked::{PlanInput, in_memory};
 use crate::plan::check::{Overlap, Range};
+use crate::plan::plan_input::{PlanInput, in_memory};
 use crate::plan::{Delta, JournalChoice};
 
 /// Chooses whether a journal is kept: always where that makes sense, unless it was forbidden.

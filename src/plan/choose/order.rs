@@ -1,7 +1,7 @@
 //! In which order bytes go.
 use crate::core::{Direction, Facts, Ground, Order, PlanNotes, Side, WriteOrder};
-use crate::plan::asked::PlanInput;
 use crate::plan::check::Overlap;
+use crate::plan::plan_input::PlanInput;
 
 /// In which order bytes go.
 #[derive(Clone, Copy, Debug)]

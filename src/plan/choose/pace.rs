@@ -3,9 +3,9 @@ use super::{AccessPair, Engines, OneGround, mostly_cached, one_ground};
 use crate::core::{
     Bursts, Cache, EndpointKind, EngineKind, Error, Facts, Kind, Limits, PlanNotes, Result, SavedPace, Side, Tuning,
 };
-use crate::plan::asked::PlanInput;
 use crate::plan::check::Range;
 use crate::plan::numbers::*;
+use crate::plan::plan_input::PlanInput;
 use crate::plan::words;
 
 /// Where a copy begins: block size, requests in flight on each side, and why.

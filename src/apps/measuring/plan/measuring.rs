@@ -5,7 +5,7 @@ use crate::core::{
     Through,
 };
 use crate::measure::BufferOptions;
-use crate::plan::asked::in_memory;
+use crate::plan::plan_input::in_memory;
 use crate::plan::words;
 use std::path::PathBuf;
 use std::time::Duration;

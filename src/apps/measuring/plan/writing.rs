@@ -2,7 +2,7 @@
 use super::wish::WriteWish;
 use crate::apps::measuring::plan::measuring::{Measuring, measure_by};
 use crate::core::{EndpointKind, EngineKind, Error, Existing, Extent, Facts, Host, Kind, Op, Result, Side};
-use crate::plan::asked::{PlanInput, in_memory};
+use crate::plan::plan_input::{PlanInput, in_memory};
 use crate::plan::{Options, check, words};
 
 /// Most bytes that are written over and put back, and of a file that is made for measuring: more than any disk takes
