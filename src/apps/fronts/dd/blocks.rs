@@ -28,7 +28,7 @@ enum BlocksMoved {
 /// What classifying needs to know of an open side.
 pub(crate) fn facts(side: Side, opened: &Opened) -> DdFacts {
     // What is still to be made has an offset and no descriptor.
-    let offset = opened.tell().ok().or(opened.offset);
+    let offset = opened.position().ok().or(opened.offset);
     let kind = match opened.sort {
         SideKind::File => DdKind::File,
         SideKind::Block => DdKind::Block,

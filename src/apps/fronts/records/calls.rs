@@ -96,7 +96,7 @@ impl Opened {
     ///
     /// # Errors
     /// What `lseek(2)` says: ESPIPE where there are no offsets.
-    pub fn tell(&self) -> io::Result<u64> {
+    pub fn position(&self) -> io::Result<u64> {
         match &self.standing {
             Some(standing) => Ok(standing.at.load(Relaxed)),
             None => Ok(rustix::fs::tell(self.fd()?)?),

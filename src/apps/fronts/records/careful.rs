@@ -105,7 +105,7 @@ impl Writer {
         let Some(device) = dest.device().filter(|_| whole && !self.compares_itself) else {
             return Ok(DeviceComparison::Unknown);
         };
-        let at = dest.tell().map_err(fails)?;
+        let at = dest.position().map_err(fails)?;
         if dest.size.is_some_and(|size| size < at + bytes.len() as u64) {
             return Ok(DeviceComparison::Unknown);
         }

@@ -101,7 +101,7 @@ fn is_tiny(plan: &RecordPlan, ends: &OpenSides, before: RecordCounts) -> bool {
     let done = before.read_full.saturating_mul(plan.source.record_bytes);
     let by_count = plan.count.and_then(|count| count.in_bytes(plan.source.record_bytes));
     let by_count = by_count.map(|bytes| bytes.saturating_sub(done));
-    let position = || ends.source.tell().ok();
+    let position = || ends.source.position().ok();
     let by_size = ends.source.size.map(|size| size.saturating_sub(position().unwrap_or(0)));
     let most = [by_count, by_size].into_iter().flatten().min();
     most.is_some_and(|bytes| bytes <= TINY_BYTES)

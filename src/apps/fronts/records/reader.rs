@@ -109,7 +109,7 @@ impl Reader {
     ) -> Self {
         let source = &ends.source;
         let direct = source.flags.contains(rustix::fs::OFlags::DIRECT);
-        let start = source.tell().unwrap_or(0);
+        let start = source.position().unwrap_or(0);
         let warns = !lead.warned && warns_of_short_reads(&plan);
         let record_bytes = plan.source.record_bytes;
         // What goes into a pipe goes in pieces that its reader can take while the next one is read.
@@ -237,7 +237,7 @@ impl Reader {
         if self.plan.care.retries == 0 {
             return self.read_once(bytes);
         }
-        let at = self.ends.source.tell().ok();
+        let at = self.ends.source.position().ok();
         let mut left = if at.is_some() { self.plan.care.retries } else { 0 };
         loop {
             let result = self.read_once(bytes);

@@ -22,7 +22,7 @@ impl Reader {
     /// The record that the disk blames, counted from the next one.
     fn blamed(&self, error: &io::Error) -> Option<u64> {
         let offset = DeviceError::of(error)?.offset?;
-        let at = self.ends.source.tell().ok()?;
+        let at = self.ends.source.position().ok()?;
         Some(offset.checked_sub(at)? / self.plan.source.record_bytes)
     }
 
