@@ -41,11 +41,12 @@ pub(super) fn commands(
     time: Duration,
     stop: &Stop,
     found: &mut Option<Commands>,
-    heard: &mut dyn FnMut(),
+    on_progress: &mut dyn FnMut(),
 ) -> Result<(), MeasureFailure> {
     let Some(device) = subject.ways.first().and_then(|(_, end)| end.records()) else { return Ok(()) };
     let found = found.insert(Commands::default());
-    let mut asked = CommandRunner { device: &*device, address: &subject.address, clock: &subject.clock, stop, heard };
+    let mut asked =
+        CommandRunner { device: &*device, address: &subject.address, clock: &subject.clock, stop, on_progress };
     let capacity = asked.tried("READ BUFFER", found, |device| device.buffer_bytes(OwnBuffer::Data))?;
     let sizes = capacity.map_or_else(Vec::new, |capacity| sizes(capacity, subject.in_flight_bytes_max()));
     let patience = time.div_f64((ROUNDS * (sizes.len() + 1)) as f64);
@@ -73,7 +74,7 @@ struct CommandRunner<'a> {
     address: &'a str,
     clock: &'a Clock,
     stop: &'a Stop,
-    heard: &'a mut dyn FnMut(),
+    on_progress: &'a mut dyn FnMut(),
 }
 
 impl CommandRunner<'_> {
@@ -117,7 +118,7 @@ impl CommandRunner<'_> {
                 break passed;
             }
         };
-        (self.heard)();
+        (self.on_progress)();
         Ok(Ok(passed.as_secs_f64() / f64::from(given)))
     }
 

@@ -74,11 +74,11 @@ pub fn profile(
     positions: u32,
     time: Duration,
     stop: &Stop,
-    heard: &mut dyn FnMut(f64, &'static str),
+    on_progress: &mut dyn FnMut(f64, &'static str),
 ) -> Profiled {
     let mut found = Profiled::default();
     let began = subject.clock.now();
-    let mut work = ProfileRun { subject, stop, began, time, heard };
+    let mut work = ProfileRun { subject, stop, began, time, on_progress };
     found.failure = work.all(positions, &mut found).err();
     found
 }
@@ -104,7 +104,7 @@ struct ProfileRun<'a> {
     stop: &'a Stop,
     began: Duration,
     time: Duration,
-    heard: &'a mut dyn FnMut(f64, &'static str),
+    on_progress: &'a mut dyn FnMut(f64, &'static str),
 }
 
 impl ProfileRun<'_> {
@@ -133,7 +133,7 @@ impl ProfileRun<'_> {
     ) -> Result<Trial, MeasureFailure> {
         let trial = self.subject.run(point, extent, patience.clamp(PATIENCE.0, PATIENCE.1), self.stop)?;
         let passed = self.subject.clock.now() - self.began;
-        (self.heard)((passed.as_secs_f64() / self.time.as_secs_f64()).min(1.0), doing);
+        (self.on_progress)((passed.as_secs_f64() / self.time.as_secs_f64()).min(1.0), doing);
         Ok(trial)
     }
 
@@ -224,12 +224,12 @@ impl ProfileRun<'_> {
 
     /// Beyond the time of the others: there are few, and they are short.
     fn commands(&mut self, found: &mut Option<Commands>) -> Result<(), MeasureFailure> {
-        let ProfileRun { subject, stop, began, time, heard } = self;
-        let mut heard = || {
+        let ProfileRun { subject, stop, began, time, on_progress } = self;
+        let mut on_progress = || {
             let passed = subject.clock.now() - *began;
-            heard((passed.as_secs_f64() / time.as_secs_f64()).min(1.0), "commands alone");
+            on_progress((passed.as_secs_f64() / time.as_secs_f64()).min(1.0), "commands alone");
         };
-        commands(subject, time.mul_f64(COMMANDS_SHARE), stop, found, &mut heard)
+        commands(subject, time.mul_f64(COMMANDS_SHARE), stop, found, &mut on_progress)
     }
 
     /// `known` is a rate of the disk: no more is written through the page cache than it takes in the time of a run, for
@@ -318,8 +318,8 @@ mod tests {
     fn every_part_is_measured_by_reading_only() {
         let (disk, mut subject) = subject(&[], 16 << 20);
         let mut said = Vec::new();
-        let mut heard = |_: f64, doing| said.push(doing);
-        let found = profile(&mut subject, 8, Duration::from_millis(100), &Stop::default(), &mut heard);
+        let mut on_progress = |_: f64, doing| said.push(doing);
+        let found = profile(&mut subject, 8, Duration::from_millis(100), &Stop::default(), &mut on_progress);
         assert!(found.failure.is_none());
         assert_eq!(found.zones.len(), 8);
         assert!(found.zones.is_sorted_by_key(|zone| zone.offset) && found.whole_s.unwrap() > 0.0);
@@ -334,23 +334,23 @@ mod tests {
         let (_, mut subject) = subject(&[], 16 << 20);
         let stop = Stop::default();
         let mut calls = 0;
-        let mut heard = |_: f64, _| {
+        let mut on_progress = |_: f64, _| {
             calls += 1;
             if calls == 5 {
                 stop.ask(15);
             }
         };
-        let found = profile(&mut subject, 8, Duration::from_millis(100), &stop, &mut heard);
+        let found = profile(&mut subject, 8, Duration::from_millis(100), &stop, &mut on_progress);
         assert!(matches!(found.failure, Some(MeasureFailure::Stopped(15))));
         assert_eq!(found.zones.len(), 5);
         let (stop, mut calls) = (Stop::default(), 0);
-        let mut heard = |_: f64, doing| {
+        let mut on_progress = |_: f64, doing| {
             calls += u32::from(doing == "ways");
             if calls == 2 {
                 stop.ask(15);
             }
         };
-        let found = profile(&mut subject, 8, Duration::from_millis(100), &stop, &mut heard);
+        let found = profile(&mut subject, 8, Duration::from_millis(100), &stop, &mut on_progress);
         assert!(matches!(found.failure, Some(MeasureFailure::Stopped(15))));
         assert_eq!(found.ways.len(), 1, "two of its three runs were made");
     }

@@ -117,11 +117,11 @@ pub fn read_buffer(
     wish: &BufferOptions,
     time: Duration,
     stop: &Stop,
-    heard: &mut dyn FnMut(f64),
+    on_progress: &mut dyn FnMut(f64),
 ) -> Option<ReadBuffer> {
     let device = subject.ways.first().and_then(|(_, end)| end.records())?;
     let mut found = ReadBuffer::default();
-    let mut work = ReadBufferRun { device: &*device, subject, wish, stop, heard };
+    let mut work = ReadBufferRun { device: &*device, subject, wish, stop, on_progress };
     found.failure = work.all(time, &mut found).err();
     Some(found)
 }
@@ -131,7 +131,7 @@ struct ReadBufferRun<'a> {
     subject: &'a Subject,
     wish: &'a BufferOptions,
     stop: &'a Stop,
-    heard: &'a mut dyn FnMut(f64),
+    on_progress: &'a mut dyn FnMut(f64),
 }
 
 /// Of one size by one way.
@@ -188,7 +188,7 @@ impl ReadBufferRun<'_> {
         for done in 0..count {
             let (size, way) = (done / BufferWay::ALL.len() % sizes.len(), done % BufferWay::ALL.len());
             let bytes = sizes[size];
-            (self.heard)(done as f64 / count as f64);
+            (self.on_progress)(done as f64 / count as f64);
             if bytes > most[way] {
                 continue;
             }

@@ -90,12 +90,12 @@ pub fn sustained(
     bytes: u64,
     time: Option<Duration>,
     stop: &Stop,
-    heard: &mut dyn FnMut(u64),
+    on_progress: &mut dyn FnMut(u64),
 ) -> Sustained {
     let limit_c = subject.thermometer.as_ref().and_then(|thermometer| thermometer.limit_c);
     let mut found = Sustained { warmth: Temperatures::new(limit_c, Vec::new()), ..Sustained::default() };
     let mut stream = Stream::new(subject, bytes, time);
-    found.failure = stream.flow(&mut found, stop, heard).err();
+    found.failure = stream.flow(&mut found, stop, on_progress).err();
     found.went_round = stream.went_round;
     let began = subject.clock.now();
     // After a failure too: what follows may rely on nothing being on its way.
@@ -170,7 +170,12 @@ impl<'a> Stream<'a> {
         None
     }
 
-    fn flow(&mut self, found: &mut Sustained, stop: &Stop, heard: &mut dyn FnMut(u64)) -> Result<(), MeasureFailure> {
+    fn flow(
+        &mut self,
+        found: &mut Sustained,
+        stop: &Stop,
+        on_progress: &mut dyn FnMut(u64),
+    ) -> Result<(), MeasureFailure> {
         if let Some(signal) = stop.signal() {
             return Err(MeasureFailure::Stopped(signal));
         }
@@ -193,7 +198,7 @@ impl<'a> Stream<'a> {
             }
             let passed = self.subject.clock.now() - began;
             found.end = WriteMoment { bytes: self.written_bytes, seconds: passed.as_secs_f64() };
-            self.note(found, heard);
+            self.note(found, on_progress);
             let over = found.settled || self.time.is_some_and(|time| passed >= time);
             feeding = feeding && failure.is_none() && !stop.is_asked() && !over;
         }
@@ -240,14 +245,14 @@ impl<'a> Stream<'a> {
     }
 
     /// Notes the steps that are complete, and looks periodically whether the rate has settled.
-    fn note(&mut self, found: &mut Sustained, heard: &mut dyn FnMut(u64)) {
+    fn note(&mut self, found: &mut Sustained, on_progress: &mut dyn FnMut(u64)) {
         let last = found.steps.last().map_or(0, |moment| moment.bytes);
         if self.written_bytes < last + self.step_bytes {
             return;
         }
         found.steps.push(found.end);
         self.feel(found);
-        heard(self.written_bytes);
+        on_progress(self.written_bytes);
         if self.written_bytes >= STEPS_OF_ALL * self.step_bytes {
             self.step_bytes *= 2;
         }

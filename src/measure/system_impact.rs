@@ -141,7 +141,7 @@ pub fn effects(
     ways: &[Way],
     time: Duration,
     stop: &Stop,
-    heard: &mut dyn FnMut(f64),
+    on_progress: &mut dyn FnMut(f64),
 ) -> Result<Vec<Effect>, Unknown> {
     let unit = time.div_f64(1.0 + READ_SHARE * ways.len() as f64);
     let rows = [None].into_iter().chain(ways.iter().copied().map(Some));
@@ -154,7 +154,7 @@ pub fn effects(
             around.end().ok();
         }
         found.push(seen?);
-        heard(found.len() as f64 / (ways.len() + 1) as f64);
+        on_progress(found.len() as f64 / (ways.len() + 1) as f64);
     }
     Ok(found)
 }
@@ -376,9 +376,9 @@ mod tests {
         let cases = [([0.8, 0.2, 0.6], 0.25, 0.75), ([0.8, 0.8, 0.4], 0.5, 0.5), ([0.5, 0.9, 0.9], 1.0, 1.0)];
         for (of, kept_least, kept) in cases {
             let mut told = Vec::new();
-            let mut heard = |share| told.push(share);
+            let mut on_progress = |share| told.push(share);
             let (mut around, time) = (Shares { of, at: 0 }, Duration::from_millis(3));
-            let found = effects(&mut around, &WAYS[..1], time, &Stop::default(), &mut heard).unwrap();
+            let found = effects(&mut around, &WAYS[..1], time, &Stop::default(), &mut on_progress).unwrap();
             let near = |one: f64, other: f64| (one - other).abs() < 1e-9;
             assert!(near(found[1].kept_least, kept_least) && near(found[1].kept, kept), "{of:?}: {found:?}");
             // However short the read is, a program was started meanwhile.

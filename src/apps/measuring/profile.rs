@@ -95,14 +95,15 @@ fn all_parts(options: &ProfileOptions, opened: &mut MeasuredDisk<'_>, positions:
     let whole = if op == Op::Read { 1.0 - system_impact::SHARE } else { 1.0 };
     let time = whole_time.mul_f64(whole);
     let (began, meter) = (Instant::now(), Meter::start(out));
-    let heard = |share: f64, doing: &'static str| {
+    let on_progress = |share: f64, doing: &'static str| {
         meter.moved(share, Some(whole_time.saturating_sub(began.elapsed())), doing);
     };
     let (facts, stop) = (&opened.facts, &opened.stop);
-    let mut found = measure::profile(subject, positions, time, stop, &mut |share, doing| heard(share * whole, doing));
+    let mut found =
+        measure::profile(subject, positions, time, stop, &mut |share, doing| on_progress(share * whole, doing));
     if found.failure.is_none() && op == Op::Read {
-        let mut heard = |share: f64| heard(whole + share * system_impact::SHARE, "system impact");
-        system_impact::look(facts, subject, whole_time, stop, &mut found, &mut heard);
+        let mut on_progress = |share: f64| on_progress(whole + share * system_impact::SHARE, "system impact");
+        system_impact::look(facts, subject, whole_time, stop, &mut found, &mut on_progress);
     }
     meter.finish();
     opened.measured();
