@@ -275,9 +275,9 @@ mod tests {
     #[test]
     fn every_point_is_tried_and_only_reads_are_made() {
         let (disk, mut subject) = subject(&[], 8 << 20);
-        let mut heard = SweepLog::default();
-        let tuned = tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut heard);
-        assert_eq!(heard.tried, points().len());
+        let mut log = SweepLog::default();
+        let tuned = tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut log);
+        assert_eq!(log.tried, points().len());
         assert!(tuned.failure.is_none() && tuned.answer.is_some(), "{:?}", tuned.failure);
         assert!(tuned.sweep.entries().iter().all(|entry| entry.state == State::Lost || entry.rate().is_some()));
         assert!(disk.asked().iter().all(|asked| asked.op == Op::Read && asked.extent.end() <= 8 << 20));
