@@ -3,7 +3,7 @@ use crate::apps::console;
 use crate::apps::exit::{Exit, failed, printed};
 use crate::apps::measuring::page::Measured;
 use crate::apps::measuring::plan::{
-    self, MEASURED_IN_FLIGHT_BYTES, Measuring, TableStyle, WriteScope, WriteTarget, WriteWish,
+    self, MEASURED_IN_FLIGHT_BYTES, Measuring, TableStyle, WriteDest, WriteScope, WriteWish,
 };
 use crate::apps::measuring::report::{Run, failed_places};
 use crate::apps::measuring::scratch::{self, Scratch};
@@ -116,7 +116,7 @@ impl<'a> MeasuredDisk<'a> {
                     || crate::apps::measuring::report::confirm_measuring(&facts, &writing.over, path.as_deref());
                 console::confirm(&facts.address, true, question, out)?;
             }
-            if writing.over == WriteTarget::All {
+            if writing.over == WriteDest::All {
                 end_journals(&facts, out)?;
             }
             if let Some(done) = undo::put_back_earlier(&facts)? {

@@ -1,5 +1,5 @@
 //! What `--write` writes to: a file that is made, places of a device that are kept, or all of one; and how it is left.
-use crate::apps::measuring::plan::{WriteTarget, WriteWish, Writing};
+use crate::apps::measuring::plan::{WriteDest, WriteWish, Writing};
 use crate::core::{
     Cache, Endpoint, EndpointKind, Error, Existing, Extent, ExtentSet, Facts, FileId, Kind, PlanSide, Result, Side,
     Stop,
@@ -73,7 +73,7 @@ pub(crate) fn open(writing: &Writing, facts: &Facts) -> Result<Vec<(Way, Arc<dyn
             }
         }
     }
-    if matches!(writing.over, WriteTarget::NewFile(_)) && !ways.is_empty() {
+    if matches!(writing.over, WriteDest::NewFile(_)) && !ways.is_empty() {
         let removed = match facts.id {
             Some(FileId::File(dev, ino)) => {
                 FolderEntry::of(&facts.path).map_err(Into::into).and_then(|place| place.remove_inode((dev, ino)))
@@ -96,7 +96,7 @@ pub(crate) fn open(writing: &Writing, facts: &Facts) -> Result<Vec<(Way, Arc<dyn
 /// Nothing can be kept, or the file cannot be filled.
 pub(crate) fn prepare(
     subject: &mut Subject,
-    over: &WriteTarget,
+    over: &WriteDest,
     filled: bool,
     store: Option<&Path>,
     time: Duration,
@@ -107,7 +107,7 @@ pub(crate) fn prepare(
     session.fill_with(|| fastrand::u8(..));
     let mut undo = None;
     let ground = match (over, store) {
-        (WriteTarget::Kept(places), Some(store)) => {
+        (WriteDest::Kept(places), Some(store)) => {
             let facts = end.facts().clone();
             let kept = undo::keep(store, &UndoTask { facts: &facts, end: &end, places, time }, stop)?;
             let Some(kept) = kept else { return Ok(Err(stop.signal().unwrap_or(0))) };
@@ -118,7 +118,7 @@ pub(crate) fn prepare(
             undo = Some((kept.undo, end));
             Ground::Kept
         }
-        (WriteTarget::NewFile(bytes), _) => {
+        (WriteDest::NewFile(bytes), _) => {
             let content = Content::of(&session.into());
             let len = if filled { fill(&end, *bytes, content.bytes(), time, stop)? } else { *bytes };
             subject.extents = vec![Extent::new(0, len)];

@@ -36,7 +36,7 @@ pub struct WriteScope {
 
 /// What is written over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WriteTarget {
+pub enum WriteDest {
     /// A file that is made for it and removed, of at most so many bytes.
     NewFile(u64),
     /// These places of a device at most, whose bytes are kept and put back.
@@ -51,7 +51,7 @@ pub struct Writing {
     /// How it is opened.
     pub measuring: Measuring,
     /// What is written over.
-    pub over: WriteTarget,
+    pub over: WriteDest,
 }
 
 /// Whether the device or the new file with these `facts` may be written to at all; asked before anything is made.
@@ -97,12 +97,12 @@ pub fn measure_writing(
 ) -> Result<Writing> {
     may_measure_writing(wish, facts, host)?;
     let over = match facts.kind {
-        EndpointKind::File => WriteTarget::NewFile(room_for_file(facts, reach.file_bytes)?),
-        _ if wish.destroy => WriteTarget::All,
-        _ => WriteTarget::Kept(places(facts, reach.places, room_in(store, facts, reach.kept_bytes)?)),
+        EndpointKind::File => WriteDest::NewFile(room_for_file(facts, reach.file_bytes)?),
+        _ if wish.destroy => WriteDest::All,
+        _ => WriteDest::Kept(places(facts, reach.places, room_in(store, facts, reach.kept_bytes)?)),
     };
     let sized = match over {
-        WriteTarget::NewFile(bytes) => Facts { size: Some(bytes), ..facts.clone() },
+        WriteDest::NewFile(bytes) => Facts { size: Some(bytes), ..facts.clone() },
         _ => facts.clone(),
     };
     let mut measuring = measure_by(&sized, Op::Write, engine, host)?;
@@ -115,9 +115,9 @@ pub fn measure_writing(
     if let Some((_, side)) = measuring.ways.first_mut() {
         // The claim of the first open covers the others; a node claims by itself.
         side.access.exclusive = facts.kind == EndpointKind::Block && side.through.is_none();
-        side.access.existing = if matches!(over, WriteTarget::NewFile(_)) { Existing::Create } else { Existing::Keep };
+        side.access.existing = if matches!(over, WriteDest::NewFile(_)) { Existing::Create } else { Existing::Keep };
     }
-    if let (WriteTarget::Kept(_), Some(store)) = (&over, store)
+    if let (WriteDest::Kept(_), Some(store)) = (&over, store)
         && in_memory(store)
     {
         measuring.warnings.push(format!(
@@ -223,13 +223,13 @@ mod tests {
     #[test]
     fn a_device_is_claimed_and_its_places_leave_the_edges_alone() {
         let writing = made(&WriteWish::default(), &disk(1 << 40), &file(false, 100 << 30)).unwrap();
-        let WriteTarget::Kept(places) = &writing.over else { panic!("{writing:?}") };
+        let WriteDest::Kept(places) = &writing.over else { panic!("{writing:?}") };
         assert_eq!(places.iter().map(|place| place.len).sum::<u64>(), KEPT_BYTES_MAX);
         assert_eq!((places[0].offset, places[3].end()), (1 << 20, (1 << 40) - (1 << 20)));
         let ways = &writing.measuring.ways;
         assert!(ways[0].1.access.exclusive && !ways[1].1.access.exclusive);
         let destroyed = WriteWish { destroy: true, ..WriteWish::default() };
-        assert_eq!(made(&destroyed, &disk(1 << 40), &file(false, 0)).unwrap().over, WriteTarget::All);
+        assert_eq!(made(&destroyed, &disk(1 << 40), &file(false, 0)).unwrap().over, WriteDest::All);
     }
 
     #[test]
@@ -237,16 +237,16 @@ mod tests {
         let reach = WriteScope { kept_bytes: 64 << 20, ..REACH };
         let store = file(false, 100 << 30);
         let writing = measure_writing(&WriteWish::default(), &disk(1 << 40), Some(&store), reach, None, &HOST).unwrap();
-        let WriteTarget::Kept(places) = &writing.over else { panic!("{writing:?}") };
+        let WriteDest::Kept(places) = &writing.over else { panic!("{writing:?}") };
         assert_eq!(places.iter().map(|place| place.len).collect::<Vec<_>>(), [16 << 20; 4]);
     }
 
     #[test]
     fn a_new_file_takes_no_more_than_half_of_what_is_free() {
         let new = |free| measure_writing(&WriteWish::default(), &file(false, free), None, REACH, None, &HOST);
-        assert_eq!(new(100 << 30).unwrap().over, WriteTarget::NewFile(KEPT_BYTES_MAX));
+        assert_eq!(new(100 << 30).unwrap().over, WriteDest::NewFile(KEPT_BYTES_MAX));
         let small = new(100 << 20).unwrap();
-        assert_eq!(small.over, WriteTarget::NewFile(50 << 20));
+        assert_eq!(small.over, WriteDest::NewFile(50 << 20));
         assert_eq!(small.measuring.ways[0].1.access.existing, Existing::Create);
         assert_eq!(new(20 << 20).unwrap_err().kind, Kind::NoSpace);
     }
