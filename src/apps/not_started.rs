@@ -29,15 +29,15 @@ pub(super) fn report_not_started(
 
 /// The reaction to a signal before there is a run: every end has its JSON, and people know what they did.
 pub(super) fn by_signal(options: &Options, report: &'static str, words: &[String], out: Out) -> signals::PreRunSignals {
-    let says_that_nothing_runs = options.progress != ProgressStyle::Json;
+    let reports_idle = options.progress != ProgressStyle::Json;
     let (options, words) = (options.clone(), words.to_vec());
     // A plan that is about to be shown is no run.
-    let tell = move |signal| {
+    let report = move |signal| {
         if !options.dry_run {
             print_not_started(NotStarted::Interrupted(signal), report, &options, &words, out);
         }
     };
-    signals::PreRunSignals { tell: Box::new(tell), says_that_nothing_runs }
+    signals::PreRunSignals { report: Box::new(report), reports_idle }
 }
 
 /// Tells of a signal that came before the first write. Nothing was changed.

@@ -17,9 +17,9 @@ pub(super) struct Running {
 /// The reaction to a signal before there is a run, which ends the process at once then.
 pub(super) struct PreRunSignals {
     /// Tells programs that read along why the process ends.
-    pub(super) tell: Box<dyn Fn(i32) + Send>,
+    pub(super) report: Box<dyn Fn(i32) + Send>,
     /// Whether SIGUSR1 is answered in words. Between lines of JSON there are none.
-    pub(super) says_that_nothing_runs: bool,
+    pub(super) reports_idle: bool,
 }
 
 /// Handles signals in a separate thread, from before the copy to its end.
@@ -35,7 +35,7 @@ impl Signals {
     /// # Errors
     /// The kernel has no thread or descriptor left.
     pub(super) fn watch(out: Out) -> Result<Signals> {
-        Signals::watch_with(out, PreRunSignals { tell: Box::new(|_| {}), says_that_nothing_runs: true })
+        Signals::watch_with(out, PreRunSignals { report: Box::new(|_| {}), reports_idle: true })
     }
 
     /// The same, with words for a signal that comes before there is a run.
@@ -105,14 +105,14 @@ fn handle_signal(signal: i32, running: &Mutex<Option<Running>>, pre_run: &PreRun
     let running = running.lock().unwrap_or_else(PoisonError::into_inner);
     match (signal, &*running) {
         (SIGUSR1, Some(Running { progress: Some(progress), .. })) => progress.print_status(),
-        (SIGUSR1, None) if pre_run.says_that_nothing_runs => out.eprint("haul: no data copied yet\n"),
+        (SIGUSR1, None) if pre_run.reports_idle => out.eprint("haul: no data copied yet\n"),
         (SIGUSR1, _) => {}
         (_, Some(copy)) if copy.stop.signal().is_none() => {
             copy.stop.ask(signal);
             copy.ends.iter().for_each(|end| end.cancel());
         }
         (_, None) => {
-            (pre_run.tell)(signal);
+            (pre_run.report)(signal);
             super::exit::die_by(signal);
         }
         _ => super::exit::die_by(signal), // Asked a second time.
