@@ -32,12 +32,12 @@ pub(super) fn by_signal(options: &Options, report: &'static str, words: &[String
     let reports_idle = options.progress != ProgressStyle::Json;
     let (options, words) = (options.clone(), words.to_vec());
     // A plan that is about to be shown is no run.
-    let report = move |signal| {
+    let print = move |signal| {
         if !options.dry_run {
             print_not_started(NotStarted::Interrupted(signal), report, &options, &words, out);
         }
     };
-    signals::PreRunSignals { report: Box::new(report), reports_idle }
+    signals::PreRunSignals { report: Box::new(print), reports_idle }
 }
 
 /// Tells of a signal that came before the first write. Nothing was changed.

@@ -165,7 +165,8 @@ proptest! {
     ) {
         let how = |flip: bool| if flip { Corruption::Flip } else { Corruption::Drop };
         // Of two lies about one request only the first is reported.
-        let lies: Vec<CorruptTransfer> = places.iter().map(|&(byte, flip)| lie(Op::Write, byte, how(flip), 0, 1)).collect();
+        let lie = |&(byte, flip): &(u64, bool)| lie(Op::Write, byte, how(flip), 0, 1);
+        let lies: Vec<CorruptTransfer> = places.iter().map(lie).collect();
         let dest = dest(&lies);
         let outcome = copied(source(), &dest, Portion::All);
         let verified = outcome.verified.unwrap();

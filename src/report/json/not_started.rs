@@ -77,5 +77,6 @@ pub fn failed(report: &str, args: &[String], error: &Error) -> impl Serialize {
     let mut command = vec!["haul"];
     command.extend(args.iter().map(String::as_str));
     let status = if error.kind == Kind::Refused { "refused" } else { "failed" };
-    object! { schema: SCHEMA, report, version: env!("CARGO_PKG_VERSION"), command, status, error: FailureReport::from(error) }
+    let error = FailureReport::from(error);
+    object! { schema: SCHEMA, report, version: env!("CARGO_PKG_VERSION"), command, status, error: error }
 }
