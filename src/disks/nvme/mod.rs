@@ -14,7 +14,7 @@ mod ring_state;
 mod status;
 
 #[cfg(test)]
-mod simulated;
+mod fake;
 #[cfg(test)]
 mod tests;
 

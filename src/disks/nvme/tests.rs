@@ -1,7 +1,7 @@
 //! The endpoint on a drive in memory.
 use super::device::{NamespaceRange, NvmeNamespace};
 use super::drive::identify;
-use super::simulated::{InjectedStatus, NSID, SimulatedDrive};
+use super::fake::{FakeDrive, InjectedStatus, NSID};
 use super::*;
 use crate::core::{Arena, DeviceError, EndpointKind, Extent, OffloadSource, OnRing, Op, Request, Side};
 use proptest::prelude::*;
@@ -13,12 +13,12 @@ fn noise(len: usize) -> Vec<u8> {
     (0..len as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 11) as u8).collect()
 }
 
-fn drive(shift: u8, bad: &[u64]) -> Arc<SimulatedDrive> {
-    Arc::new(SimulatedDrive::new(noise(BLOCKS << shift), shift, bad))
+fn drive(shift: u8, bad: &[u64]) -> Arc<FakeDrive> {
+    Arc::new(FakeDrive::new(noise(BLOCKS << shift), shift, bad))
 }
 
 /// The whole of it, or all of it from block `first`.
-fn opened(drive: &Arc<SimulatedDrive>, first: u64, command_blocks_max: u32) -> NvmeNamespace {
+fn opened(drive: &Arc<FakeDrive>, first: u64, command_blocks_max: u32) -> NvmeNamespace {
     let (controller, namespace) = identify(drive, NSID).unwrap();
     let start = first << namespace.block_shift;
     let command_bytes_max = command_blocks_max << namespace.block_shift;
@@ -75,7 +75,7 @@ fn what_is_longer_than_a_command_goes_in_several() {
 
 #[test]
 fn memory_in_too_many_pieces_makes_commands_shorter() {
-    let mut made = SimulatedDrive::new(noise(BLOCKS << 9), 9, &[]);
+    let mut made = FakeDrive::new(noise(BLOCKS << 9), 9, &[]);
     made.transfer_bytes_max = 3 * 512;
     let device = opened(&Arc::new(made), 0, 64);
     let mut read = request(Op::Read, 0, 64 * 512);

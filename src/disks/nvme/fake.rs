@@ -23,7 +23,7 @@ pub(super) enum InjectedStatus {
 }
 
 /// A drive in memory.
-pub(super) struct SimulatedDrive {
+pub(super) struct FakeDrive {
     pub(super) shift: u8,
     pub(super) bytes: Mutex<Vec<u8>>,
     /// Blocks that can be neither read nor written.
@@ -46,10 +46,10 @@ pub(super) struct SimulatedDrive {
     null: File,
 }
 
-impl SimulatedDrive {
+impl FakeDrive {
     pub(super) fn new(bytes: Vec<u8>, shift: u8, bad: &[u64]) -> Self {
         let blocks = bytes.len() as u64 >> shift;
-        SimulatedDrive {
+        FakeDrive {
             shift,
             bytes: Mutex::new(bytes),
             bad: bad.iter().copied().collect(),
@@ -137,7 +137,7 @@ impl SimulatedDrive {
     }
 }
 
-impl Drive for Arc<SimulatedDrive> {
+impl Drive for Arc<FakeDrive> {
     fn give(&self, set: Set, command: &Command, data: Data<'_>) -> io::Result<Status> {
         if self.gone.load(Relaxed) {
             return Err(io::Error::from_raw_os_error(libc::ENODEV));
