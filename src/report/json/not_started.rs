@@ -78,5 +78,5 @@ pub fn failed(report: &str, args: &[String], error: &Error) -> impl Serialize {
     command.extend(args.iter().map(String::as_str));
     let status = if error.kind == Kind::Refused { "refused" } else { "failed" };
     let error = FailureReport::from(error);
-    object! { schema: SCHEMA, report, version: env!("CARGO_PKG_VERSION"), command, status, error: error }
+    object! { schema: SCHEMA, report, version: env!("CARGO_PKG_VERSION"), command, status, error }
 }
