@@ -17,8 +17,8 @@ use std::time::Duration;
 pub(super) const NSID: u32 = 7;
 
 /// What is to happen to the next command.
-pub(super) enum InjectedStatus {
-    Says(u16),
+pub(super) enum Reply {
+    Status(u16),
     Errno(i32),
 }
 
@@ -29,7 +29,7 @@ pub(super) struct FakeDrive {
     /// Blocks that can be neither read nor written.
     pub(super) bad: BTreeSet<u64>,
     /// Happens to the next commands, the last one first.
-    pub(super) next: Mutex<Vec<InjectedStatus>>,
+    pub(super) next: Mutex<Vec<Reply>>,
     /// Transfers longer than this are EINVAL, as where memory lies in too many pieces.
     pub(super) transfer_bytes_max: usize,
     /// Opcode, first block and blocks of every command of the namespace.
@@ -149,8 +149,8 @@ impl Drive for Arc<FakeDrive> {
         let lba = u64::from(high) << 32 | u64::from(low);
         self.given.lock().unwrap().push((command.opcode(), lba, (control & 0xffff) + 1));
         match self.next.lock().unwrap().pop() {
-            Some(InjectedStatus::Says(raw)) => return Ok(Status(raw)),
-            Some(InjectedStatus::Errno(errno)) => return Err(io::Error::from_raw_os_error(errno)),
+            Some(Reply::Status(raw)) => return Ok(Status(raw)),
+            Some(Reply::Errno(errno)) => return Err(io::Error::from_raw_os_error(errno)),
             None => {}
         }
         let len = match &data {

@@ -1,7 +1,7 @@
 //! The endpoint on a drive in memory.
 use super::device::{NamespaceRange, NvmeNamespace};
 use super::drive::identify;
-use super::fake::{FakeDrive, InjectedStatus, NSID};
+use super::fake::{FakeDrive, NSID, Reply};
 use super::*;
 use crate::core::{Arena, DeviceError, EndpointKind, Extent, OffloadSource, OnRing, Op, Request, Side};
 use proptest::prelude::*;
@@ -189,11 +189,11 @@ fn a_copy_within_the_drive_goes_by_its_limits_and_no_byte_passes_through_us() {
     assert!(*drive.bytes.lock().unwrap() == expected);
     assert_eq!(drive.take_given(), [(0x19, 34, 3), (0x19, 54, 2)]);
     for refusal in [0x4001, 0x4002, 0x4183] {
-        drive.next.lock().unwrap().push(InjectedStatus::Says(refusal));
+        drive.next.lock().unwrap().push(Reply::Status(refusal));
         let error = device.offload(OffloadSource::SameDevice, Extent::new(0, 512), 1024).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EOPNOTSUPP), "{refusal:#x}");
     }
-    drive.next.lock().unwrap().push(InjectedStatus::Says(0x4281));
+    drive.next.lock().unwrap().push(Reply::Status(0x4281));
     let error = device.offload(OffloadSource::SameDevice, Extent::new(0, 512), 1024).unwrap_err();
     assert_eq!((said(&error).offset, error.raw_os_error()), (Some(1024), None));
     assert_eq!(
@@ -208,12 +208,7 @@ fn a_copy_within_the_drive_goes_by_its_limits_and_no_byte_passes_through_us() {
 
 #[test]
 fn a_failure_that_passes_is_met_with_another_try_and_told() {
-    for next in [
-        InjectedStatus::Says(0x0006),
-        InjectedStatus::Says(0x0082),
-        InjectedStatus::Says(0x0281),
-        InjectedStatus::Errno(libc::EINTR),
-    ] {
+    for next in [Reply::Status(0x0006), Reply::Status(0x0082), Reply::Status(0x0281), Reply::Errno(libc::EINTR)] {
         let drive = drive(9, &[]);
         let device = opened(&drive, 0, 64);
         drive.next.lock().unwrap().push(next);
@@ -233,7 +228,7 @@ fn what_the_drive_calls_final_is_not_tried_again() {
     ] {
         let drive = drive(9, &[]);
         let device = opened(&drive, 0, 64);
-        drive.next.lock().unwrap().push(InjectedStatus::Says(raw));
+        drive.next.lock().unwrap().push(Reply::Status(raw));
         let error = device.perform(&mut request(Op::Write, 0, 512)).unwrap_err();
         assert_eq!((said(&error).words.as_str(), drive.take_given().len()), (words, 1));
         assert_eq!(device.diagnose(Op::Write, 0, &error), kind);
@@ -242,11 +237,9 @@ fn what_the_drive_calls_final_is_not_tried_again() {
 
 #[test]
 fn tries_are_bounded_whatever_the_reason() {
-    for (next, given) in [
-        (|| InjectedStatus::Says(0x0006), 6),
-        (|| InjectedStatus::Says(0x0082), 21),
-        (|| InjectedStatus::Errno(libc::EINTR), 6),
-    ] as [(fn() -> InjectedStatus, usize); 3]
+    for (next, given) in
+        [(|| Reply::Status(0x0006), 6), (|| Reply::Status(0x0082), 21), (|| Reply::Errno(libc::EINTR), 6)]
+            as [(fn() -> Reply, usize); 3]
     {
         let drive = drive(9, &[]);
         let device = opened(&drive, 0, 64);
@@ -276,7 +269,7 @@ fn durable_means_flushed_and_a_failed_flush_is_told() {
     let device = opened(&drive, 0, 64);
     device.make_durable().unwrap();
     assert!(drive.flushed.load(Relaxed));
-    drive.next.lock().unwrap().push(InjectedStatus::Says(0x4006));
+    drive.next.lock().unwrap().push(Reply::Status(0x4006));
     assert_eq!(said(&device.make_durable().unwrap_err()).words, "Flush: internal error (NVMe status 0/06)");
 }
 
