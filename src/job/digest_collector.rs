@@ -185,7 +185,8 @@ mod tests {
             len in 1u64..2_000, cuts in prop::collection::vec((0u64..2_000, 1u64..300, any::<bool>()), 0..9),
         ) {
             let grid = Grid { block_bytes: 64, len };
-            let collector = DigestCollector { kept: Some(DigestedBlockList::default()), manifest: None, whole: Some(grid) };
+            let kept = Some(DigestedBlockList::default());
+            let collector = DigestCollector { kept, manifest: None, whole: Some(grid) };
             let mut there = ExtentSet::new();
             let (mut whole, mut at) = (ExtentSet::new(), 0);
             for (gap, run, zero) in cuts {

@@ -17,6 +17,7 @@ use std::time::Duration;
 pub(super) const NSID: u32 = 7;
 
 /// What is to happen to the next command.
+#[derive(Clone, Copy)]
 pub(super) enum Reply {
     Status(u16),
     Errno(i32),

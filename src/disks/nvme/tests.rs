@@ -237,13 +237,10 @@ fn what_the_drive_calls_final_is_not_tried_again() {
 
 #[test]
 fn tries_are_bounded_whatever_the_reason() {
-    for (next, given) in
-        [(|| Reply::Status(0x0006), 6), (|| Reply::Status(0x0082), 21), (|| Reply::Errno(libc::EINTR), 6)]
-            as [(fn() -> Reply, usize); 3]
-    {
+    for (next, given) in [(Reply::Status(0x0006), 6), (Reply::Status(0x0082), 21), (Reply::Errno(libc::EINTR), 6)] {
         let drive = drive(9, &[]);
         let device = opened(&drive, 0, 64);
-        drive.next.lock().unwrap().extend((0..1000).map(|_| next()));
+        drive.next.lock().unwrap().extend([next; 1000]);
         let error = device.perform(&mut request(Op::Write, 0, 512)).unwrap_err();
         // Neither is one that the pump would try for ever.
         assert!(!matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)));
