@@ -199,7 +199,7 @@ pub struct MemoryCheck {
 
 /// What a journal had to do with a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct JournalTotals {
     /// Bytes that earlier runs had made durable, and this one did not touch.
     pub already_bytes: u64,
     /// Bytes that are durable by the journal, those included.
@@ -264,7 +264,7 @@ pub struct Outcome {
     /// Digests of the source stream as it was written, in the order asked for; none unless it was read to its end.
     pub digests: Vec<Digest>,
     /// What the journal had to do with it; `None` where none was to be kept.
-    pub kept: Option<Kept>,
+    pub kept: Option<JournalTotals>,
     /// Ways that could not be gone and what was done instead, and what else the user should know.
     pub notes: Vec<String>,
 }

@@ -70,7 +70,7 @@ impl Tally {
 
 /// The numbers of a run that is shown, and the bytes that it has to move.
 #[derive(Clone, Debug)]
-pub struct Watched {
+pub struct RunTally {
     /// Polled.
     pub tally: Arc<Tally>,
     /// `None`: to the end of a stream.

@@ -2,7 +2,7 @@
 use super::checkpoints::Checkpoints;
 use super::engine_error::engine_error;
 use super::meter::Meter;
-use super::offload::{Copied, Offloaded, by_device, reflink, refusal_note};
+use super::offload::{OffloadResult, Offloaded, by_device, reflink, refusal_note};
 use super::pump::Pump;
 use super::queues::Queues;
 use super::recover_from_dest::DestRecovery;
@@ -22,12 +22,12 @@ use std::time::{Duration, Instant};
 const READY_BYTES_MAX: u64 = 16 << 20;
 
 /// Both sides, open, by [`Side::index`].
-pub type Ends = [Arc<dyn Endpoint>; 2];
+pub type Endpoints = [Arc<dyn Endpoint>; 2];
 
 /// Carries the plan out and reports how it ended. `schedule` hands out the extents of this plan.
 ///
 /// Nothing is in flight when it returns, however it ended.
-pub fn run(plan: &Plan, ends: &Ends, schedule: &mut dyn Schedule, watch: Watch<'_>) -> Outcome {
+pub fn run(plan: &Plan, ends: &Endpoints, schedule: &mut dyn Schedule, watch: Watch<'_>) -> Outcome {
     run_keeping(plan, ends, schedule, watch, None)
 }
 
@@ -35,7 +35,7 @@ pub fn run(plan: &Plan, ends: &Ends, schedule: &mut dyn Schedule, watch: Watch<'
 /// `schedule` hands out.
 pub fn run_keeping(
     plan: &Plan,
-    ends: &Ends,
+    ends: &Endpoints,
     schedule: &mut dyn Schedule,
     watch: Watch<'_>,
     keeping: Option<CheckpointPlan>,
@@ -68,7 +68,7 @@ pub fn run_keeping(
     let elapsed = meter.elapsed_now();
     let flushing = if plan.durable { elapsed.saturating_sub(before_flush) } else { Duration::ZERO };
     if let Ended::Failed(error) = &run.ended {
-        watch.observer.hear(&Event::Failed(error));
+        watch.observer.on_event(&Event::Failed(error));
     }
     run.into_outcome(&meter, cached_before, elapsed, flushing)
 }
@@ -81,7 +81,7 @@ fn cached_bytes(end: &Arc<dyn Endpoint>) -> Option<u64> {
 /// A run under way: what is known so far.
 pub(super) struct Run<'a> {
     pub(super) plan: &'a Plan,
-    pub(super) ends: &'a Ends,
+    pub(super) ends: &'a Endpoints,
     pub(super) watch: Watch<'a>,
     pub(super) engine: EngineKind,
     detail: Vec<String>,
@@ -103,7 +103,7 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(plan: &'a Plan, ends: &'a Ends, watch: Watch<'a>) -> Self {
+    fn new(plan: &'a Plan, ends: &'a Endpoints, watch: Watch<'a>) -> Self {
         Run {
             plan,
             ends,
@@ -127,7 +127,7 @@ impl<'a> Run<'a> {
     }
 
     fn note(&mut self, note: String) {
-        self.watch.observer.hear(&Event::FellBack(&note));
+        self.watch.observer.on_event(&Event::FellBack(&note));
         self.notes.push(note);
     }
 
@@ -142,7 +142,7 @@ impl<'a> Run<'a> {
 
     fn copy_by_device(&mut self) -> Result<bool> {
         let dest = &self.ends[Side::Dest.index()];
-        let Copied { bytes, failed } = by_device(self.plan, dest, self.watch);
+        let OffloadResult { bytes, failed } = by_device(self.plan, dest, self.watch);
         let refused = failed.as_ref().filter(|_| bytes == 0).and_then(refusal_note);
         if let (Some(note), Some(instead)) = (refused, self.plan.engine_instead) {
             self.note(note);

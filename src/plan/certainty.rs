@@ -1,7 +1,7 @@
 //! What is digested during the copy, and what is read back after it.
-use super::asked::{PlanInput, named};
 use super::check::Overlap;
-use super::{Delta, JournalWish, Options, words};
+use super::plan_input::{PlanInput, named};
+use super::{Delta, JournalChoice, Options, words};
 use crate::core::PlanNotes;
 use crate::core::{BlockDigests, EndpointKind, Error, HashKind, Kind, Order, Portion, ReadBack, Result, Route, Side};
 
@@ -73,7 +73,7 @@ fn can_be_judged(asked: &PlanInput) -> Result<()> {
         let what = "--delta=MANIFEST with --manifest: the copy updates the given manifest";
         return refused(what.to_owned(), "Omit --manifest; copy the old manifest first to keep it.");
     }
-    if options.journal == JournalWish::Never {
+    if options.journal == JournalChoice::Never {
         let what = "--delta=MANIFEST with --no-journal: after an interruption nothing would show that the manifest is \
             outdated";
         return refused(

@@ -1,7 +1,7 @@
 //! Measuring: latency, rate, zones, the knee, the place where a rate changes.
 use super::world::World;
 use haul::core::{EngineKind, Extent, Op, Stop};
-use haul::measure::{self, Entry, Point, Profiled, Subject, Watch, Way, shift};
+use haul::measure::{self, Entry, Point, Profiled, Subject, SweepObserver, Way, shift};
 use modelled_disk::model::Zones;
 use modelled_disk::parameters::Parameters;
 use modelled_disk::preset::Preset;
@@ -75,7 +75,7 @@ fn the_zone_curve_and_the_time_of_a_whole_read_are_found_within_three_percent() 
 
 struct Deaf;
 
-impl Watch for Deaf {
+impl SweepObserver for Deaf {
     fn tried(&mut self, _entry: &Entry) {}
 
     fn moved(&mut self, _share: f64, _point: Point) {}

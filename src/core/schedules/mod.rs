@@ -17,7 +17,7 @@ use crate::core::{Direction, Endpoint, Extent, ExtentSet, PAGE_BYTES, Plan, Sche
 use std::sync::Arc;
 
 use backward::Backward;
-use claim::Claim;
+use claim::ContiguousExtent;
 pub use following::{Front, following};
 use forward::Forward;
 pub use listed::listed;

@@ -18,7 +18,7 @@ use crate::core::{
     Completion, Endpoint, Error, Extent, Limits, MemoryCheck, Op, Plan, Pool, Request, Route, Schedule, Side, Totals,
     Transferred, Unread,
 };
-use crate::engine::alone::Alone;
+use crate::engine::alone::AloneRetries;
 use crate::engine::bad_block_search::BadBlockSearch;
 use crate::engine::checkpoints::Checkpoints;
 use crate::engine::comparing::Comparing;
@@ -58,7 +58,7 @@ impl Slot {
 }
 
 /// Why the copy cannot go on.
-pub(in crate::engine) struct Failure {
+pub(in crate::engine) struct CopyFailure {
     pub(in crate::engine) error: Error,
     /// The block it happened to; those ahead of it are still brought home.
     pub(in crate::engine) ticket: u64,
@@ -89,7 +89,7 @@ pub(in crate::engine) struct Pump<'a> {
     round: Round,
     next_ticket: u64,
     finished: bool,
-    pub(in crate::engine) failure: Option<Failure>,
+    pub(in crate::engine) failure: Option<CopyFailure>,
     /// Of the blocks that were given up on the way out, the first: none behind it is written.
     pub(in crate::engine) given_up: u64,
     pub(in crate::engine) totals: Totals,
@@ -99,7 +99,7 @@ pub(in crate::engine) struct Pump<'a> {
     /// Blocks of which the dest could not be read, and which were therefore written.
     pub(in crate::engine) unreadable_dest: u64,
     /// Blocks that failed beside others.
-    pub(in crate::engine) alone: Alone,
+    pub(in crate::engine) alone: AloneRetries,
     /// Bad places of the source that the dest has the bytes of.
     pub(in crate::engine) recovery: Option<DestRecovery>,
     /// The block whose read ended the copy.
@@ -147,7 +147,7 @@ impl<'a> Pump<'a> {
             totals: Totals::default(),
             done_bytes: 0,
             meter: Meter::start(),
-            alone: Alone::new(blocks as usize),
+            alone: AloneRetries::new(blocks as usize),
             recovery: None,
             suspect: Suspect::default(),
             unreadable_dest: 0,
@@ -184,7 +184,7 @@ impl<'a> Pump<'a> {
             }
             let (in_flight, limited) = (self.queues.waited_with, self.queues.waited_for_time);
             self.meter.round(self.queues.now, RoundState { in_flight, digesting, limited }, self.watch.tally);
-            self.queues.tell_digested(self.watch.observer);
+            self.queues.report_digested(self.watch.observer);
             // Writes go out by ascending offset within a round, whatever order their reads finished in.
             done.sort_unstable_by_key(|completion| completion.request.ticket);
             let other_bytes = self.totals.other_bytes();
@@ -325,7 +325,7 @@ impl<'a> Pump<'a> {
     }
 
     /// Closes the queues, which waits for what is in flight.
-    pub(in crate::engine) fn close(self) -> (Option<Failure>, Meter) {
+    pub(in crate::engine) fn close(self) -> (Option<CopyFailure>, Meter) {
         let Pump { failure, meter, queues, .. } = self;
         drop(queues);
         (failure, meter)

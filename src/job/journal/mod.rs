@@ -18,7 +18,7 @@ use crate::core::{
 use crate::job::beside;
 use crate::ledger::journal::{Head, Journal};
 use crate::ledger::{FaultKind, SideIdentity};
-use crate::plan::{JournalWish, Options, words};
+use crate::plan::{JournalChoice, Options, words};
 pub(crate) use exchange::{Exported, Imported, export, import};
 pub(crate) use folders::{all as folders_of_devices, keep_in};
 use journal_writer::JournalWriter;
@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use waiting::Waiting;
-pub(crate) use waiting::{Choice, Unfinished};
+pub(crate) use waiting::{ResumeChoice, Unfinished};
 
 /// Least and greatest time between two checkpoints, unless the user says.
 const EVERY: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(60)];
@@ -61,8 +61,8 @@ pub(crate) struct ExistingJournal {
 /// Refused. A journal that cannot be read.
 pub(crate) fn look(options: &Options, plan: &Plan, source: &Facts, dest: &Facts) -> Result<ExistingJournal> {
     let (path, named) = match &options.journal {
-        JournalWish::At(path) => (Some(path.clone()), true),
-        JournalWish::Auto | JournalWish::Never => (place::of(dest), false),
+        JournalChoice::At(path) => (Some(path.clone()), true),
+        JournalChoice::Auto | JournalChoice::Never => (place::of(dest), false),
     };
     let mut found = ExistingJournal {
         path,

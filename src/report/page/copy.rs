@@ -2,7 +2,7 @@
 use super::axis::{Axis, Quantity};
 use super::chart::{Chart, Curve, Shape};
 use super::rates::{Piece, WAITED_FOR, moving, pieces};
-use super::{Figure, Page, Table, bare, capital, device, frame, render};
+use super::{Page, PointRate, Table, bare, capital, device, frame, render};
 use crate::core::{Decision, Direction, Ended, Facts, Machine, Outcome, Plan, Series, Side};
 use crate::plan::Verbosity;
 use crate::report::{text, units};
@@ -122,14 +122,14 @@ fn both_rates(label: &str, quantity: Quantity, rates: &[Piece], across: &dyn Fn(
 }
 
 /// A chart needs two points; of one there is the table.
-fn drawn(id: &'static str, title: &str, what: &str, chart: &Chart, table: Table) -> Figure {
+fn drawn(id: &'static str, title: &str, what: &str, chart: &Chart, table: Table) -> PointRate {
     if table.rows.len() < 2 {
-        return Figure::of_table(id, title, what, table);
+        return PointRate::of_table(id, title, what, table);
     }
-    Figure::new(id, title, what, chart, Some(table))
+    PointRate::new(id, title, what, chart, Some(table))
 }
 
-fn over_time(outcome: &Outcome, rates: &[Piece]) -> Figure {
+fn over_time(outcome: &Outcome, rates: &[Piece]) -> PointRate {
     let mut chart = both_rates("Rate of both sides over time", Quantity::Time, rates, &|piece| piece.middle_s);
     chart.across = Axis::over(Quantity::Time, rates.iter().map(|piece| piece.end_s));
     let row = |piece: &Piece| {
@@ -172,7 +172,7 @@ fn from_end_to_end(moved: &[Piece]) -> String {
 }
 
 /// Nothing where the order is not that of places: the rest of a copy that was continued.
-fn over_place(found: CopyFound<'_>, rates: &[Piece]) -> Option<Figure> {
+fn over_place(found: CopyFound<'_>, rates: &[Piece]) -> Option<PointRate> {
     if found.outcome.kept.as_ref().is_some_and(|kept| kept.already_bytes > 0) {
         return None;
     }
@@ -189,14 +189,14 @@ fn over_place(found: CopyFound<'_>, rates: &[Piece]) -> Option<Figure> {
     let chart = both_rates("Rate of both sides over position", Quantity::Bytes, &moved, &place);
     let what = "The same rates by position on the source. On a rotational disk the rate falls from the first byte to \
         the last.";
-    let figure = Figure::new("rate-over-position", "Rate over position", what, &chart, None);
+    let figure = PointRate::new("rate-over-position", "Rate over position", what, &chart, None);
     Some(figure.answering(&from_end_to_end(&moved)))
 }
 
 /// A smaller share is no cause, in percent; nor is what is so much below the largest.
 const CAUSE_PERCENT: f64 = 10.0;
 
-fn waiting(waits: &[Piece]) -> Figure {
+fn waiting(waits: &[Piece]) -> PointRate {
     let seen = |&what: &usize| what < 2 || waits.iter().any(|piece| piece.waited_percent[what] > 0.0);
     let seen: Vec<usize> = (0..WAITED_FOR.len()).filter(seen).collect();
     let curve = |&what: &usize| {
@@ -244,7 +244,7 @@ pub(super) fn held_back_by(piece: &Piece) -> String {
 }
 
 /// Nothing where no requests were counted, as when a file system shares extents.
-fn latencies(outcome: &Outcome) -> Option<Figure> {
+fn latencies(outcome: &Outcome) -> Option<PointRate> {
     let asked = Side::BOTH.into_iter().filter(|side| outcome.sides[side.index()].latency.count > 0);
     let sides: Vec<Side> = asked.collect();
     if sides.is_empty() {
@@ -280,5 +280,5 @@ fn latencies(outcome: &Outcome) -> Option<Figure> {
         format!("{whose}: latency p50 {}", units::latency(outcome.sides[side.index()].latency.p50_us))
     };
     let answer = sides.iter().map(half).collect::<Vec<_>>().join(", ");
-    Some(Figure::new("latencies", "Latencies", what, &chart, Some(table)).answering(&answer))
+    Some(PointRate::new("latencies", "Latencies", what, &chart, Some(table)).answering(&answer))
 }

@@ -38,7 +38,7 @@ pub(crate) struct Page {
     pub(crate) warnings: Vec<String>,
     /// Names and values that matter most.
     pub(crate) summary: Vec<(String, String)>,
-    pub(crate) figures: Vec<Figure>,
+    pub(crate) figures: Vec<PointRate>,
     /// Under a heading each: the sides, the machine.
     pub(crate) facts: Vec<(String, Vec<(String, String)>)>,
     /// What a terminal showed, in full; empty: nothing that is not above.
@@ -51,7 +51,7 @@ pub(crate) struct Page {
 
 /// A chart with the table of its numbers.
 #[derive(Debug, Serialize)]
-pub(crate) struct Figure {
+pub(crate) struct PointRate {
     /// For links, and for programs that search for it.
     pub(crate) id: &'static str,
     pub(crate) title: String,
@@ -86,22 +86,22 @@ impl Table {
     }
 }
 
-impl Figure {
-    pub(crate) fn new(id: &'static str, title: &str, what: &str, chart: &Chart, table: Option<Table>) -> Figure {
+impl PointRate {
+    pub(crate) fn new(id: &'static str, title: &str, what: &str, chart: &Chart, table: Option<Table>) -> PointRate {
         let key = chart.key();
         let (title, answer, what) = (title.to_owned(), String::new(), what.to_owned());
-        Figure { id, title, answer, what, key, wide: chart.wide(), narrow: chart.narrow(), table }
+        PointRate { id, title, answer, what, key, wide: chart.wide(), narrow: chart.narrow(), table }
     }
 
-    pub(crate) fn of_table(id: &'static str, title: &str, what: &str, table: Table) -> Figure {
+    pub(crate) fn of_table(id: &'static str, title: &str, what: &str, table: Table) -> PointRate {
         let (title, answer, what) = (title.to_owned(), String::new(), what.to_owned());
         let (wide, narrow, table) = (String::new(), String::new(), Some(table));
-        Figure { id, title, answer, what, key: Vec::new(), wide, narrow, table }
+        PointRate { id, title, answer, what, key: Vec::new(), wide, narrow, table }
     }
 
-    pub(crate) fn answering(self, answer: &str) -> Figure {
+    pub(crate) fn answering(self, answer: &str) -> PointRate {
         let end = if answer.is_empty() { "" } else { "." };
-        Figure { answer: capital(answer) + end, ..self }
+        PointRate { answer: capital(answer) + end, ..self }
     }
 }
 

@@ -2,10 +2,10 @@
 use crate::apps::measuring::report as measuring;
 use crate::core::{Facts, Machine, Op};
 use crate::measure::fit::Fit;
-use crate::measure::{Answer, Cost, Effect, Entry, Point, Profiled, Trial, Tuned, Way, WayCost, Zone};
+use crate::measure::{BestPoint, Cost, Effect, Entry, Point, Profiled, Trial, Tuned, Way, WayCost, Zone};
 use crate::report::page::axis::{Axis, Quantity};
 use crate::report::page::chart::{Chart, Curve, Shape};
-use crate::report::page::{Figure, Page, Table, bare, device, frame, render};
+use crate::report::page::{Page, PointRate, Table, bare, device, frame, render};
 use crate::report::units;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
@@ -26,11 +26,11 @@ pub struct Measured<'a> {
     /// What makes the figures doubtful.
     pub warnings: &'a [String],
     /// What a terminal showed of the answer.
-    pub told: &'a str,
+    pub shown_text: &'a str,
 }
 
 pub(crate) fn page(verb: &str, measured: Measured<'_>) -> Page {
-    let Measured { facts, op, machine, words, started, warnings, told } = measured;
+    let Measured { facts, op, machine, words, started, warnings, shown_text } = measured;
     let mut page = frame(
         format!("haul {verb}{}: {}", if op == Op::Read { "" } else { " --write" }, facts.address),
         words,
@@ -38,7 +38,7 @@ pub(crate) fn page(verb: &str, measured: Measured<'_>) -> Page {
         machine,
     );
     page.warnings = warnings.to_vec();
-    page.report = bare(told).trim().to_owned();
+    page.report = bare(shown_text).trim().to_owned();
     page.facts.insert(0, ("What was measured".to_owned(), device::side(facts)));
     page
 }
@@ -63,7 +63,7 @@ pub fn tune(tuned: &Tuned, measured: Measured<'_>) -> String {
 }
 
 /// The setting that is good enough, and what for.
-fn enough(found: &Answer) -> String {
+fn enough(found: &BestPoint) -> String {
     let setting =
         |point: Point| format!("{} blocks, {} in flight", units::block(point.block_bytes.into()), point.depth);
     let of_best = match found.pick == found.best {
@@ -74,7 +74,7 @@ fn enough(found: &Answer) -> String {
 }
 
 /// A curve for each depth.
-fn sweep(tuned: &Tuned, way: Way, id: &'static str) -> Option<Figure> {
+fn sweep(tuned: &Tuned, way: Way, id: &'static str) -> Option<PointRate> {
     let entries: Vec<&Entry> =
         tuned.sweep.entries().iter().filter(|entry| entry.point.way == way && entry.rate().is_some()).collect();
     let mut depths: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
@@ -108,7 +108,7 @@ fn sweep(tuned: &Tuned, way: Way, id: &'static str) -> Option<Figure> {
         _ => "Buffered I/O, where read-ahead hides the effect of the block size.",
     };
     let found = [&tuned.answer, &tuned.buffered].into_iter().flatten().find(|found| found.pick.way == way);
-    Some(Figure::new(id, &title, what, &chart, Some(table)).answering(&found.map(enough).unwrap_or_default()))
+    Some(PointRate::new(id, &title, what, &chart, Some(table)).answering(&found.map(enough).unwrap_or_default()))
 }
 
 fn row(entry: &Entry) -> Vec<String> {
@@ -151,7 +151,7 @@ pub fn profile(found: &Profiled, measured: Measured<'_>) -> String {
     render(page)
 }
 
-fn zones(found: &Profiled, op: Op, size: u64) -> Option<Figure> {
+fn zones(found: &Profiled, op: Op, size: u64) -> Option<PointRate> {
     let points: Vec<(f64, f64)> = found.zones.iter().map(|zone| (zone.offset as f64, zone.bytes_per_s)).collect();
     if points.is_empty() {
         return None;
@@ -180,23 +180,23 @@ fn zones(found: &Profiled, op: Op, size: u64) -> Option<Figure> {
         }
         _ => String::new(),
     };
-    Some(Figure::new("zones", "Rate by position", &what, &chart, Some(table)).answering(&answer))
+    Some(PointRate::new("zones", "Rate by position", &what, &chart, Some(table)).answering(&answer))
 }
 
-fn costs(found: &Profiled) -> Option<Figure> {
+fn costs(found: &Profiled) -> Option<PointRate> {
     let what = "Single commands by size, with the best linear fit: the fixed latency and the transfer rate. Both axes \
         are logarithmic.";
     cost_figure(["command-cost", "Command latency", what], &found.costs, found.fit)
 }
 
-fn buffer(found: &Profiled) -> Option<Figure> {
+fn buffer(found: &Profiled) -> Option<PointRate> {
     let alone = found.commands.as_ref()?;
     let what = "READ BUFFER, one at a time: reads the memory of the drive without medium access. Both axes are \
         logarithmic.";
     cost_figure(["read-buffer", "Command latency without medium access", what], &alone.buffer, alone.buffer_fit)
 }
 
-fn cost_figure([id, title, what]: [&'static str; 3], costs: &[Cost], fit: Option<Fit>) -> Option<Figure> {
+fn cost_figure([id, title, what]: [&'static str; 3], costs: &[Cost], fit: Option<Fit>) -> Option<PointRate> {
     let points: Vec<(f64, f64)> = costs.iter().map(|cost| (f64::from(cost.bytes), cost.seconds * 1e6)).collect();
     if points.is_empty() {
         return None;
@@ -217,10 +217,10 @@ fn cost_figure([id, title, what]: [&'static str; 3], costs: &[Cost], fit: Option
     };
     let table = Table::new(&["command", "time", "rate", "line"], costs.iter().map(row).collect());
     let answer = fit.map(|fit| measuring::line_words(&fit)).unwrap_or_default();
-    Some(Figure::new(id, title, what, &chart, Some(table)).answering(&answer))
+    Some(PointRate::new(id, title, what, &chart, Some(table)).answering(&answer))
 }
 
-fn ways(found: &Profiled, op: Op) -> Option<Figure> {
+fn ways(found: &Profiled, op: Op) -> Option<PointRate> {
     if found.ways.is_empty() {
         return None;
     }
@@ -253,7 +253,7 @@ fn ways(found: &Profiled, op: Op) -> Option<Figure> {
         (_, Op::Read) => ("Ways of reading", "Direct, buffered and memory-mapped reads."),
         _ => ("Ways of writing", "Direct and buffered writes, each until the data is durable."),
     };
-    Some(Figure::of_table("ways", title, what, table).answering(&best_way(&found.ways)))
+    Some(PointRate::of_table("ways", title, what, table).answering(&best_way(&found.ways)))
 }
 
 /// Which way is fastest, and which takes least of the processor; those that the page cache helped do not count.
@@ -269,7 +269,7 @@ fn best_way(ways: &[WayCost]) -> String {
     format!("{name} is fastest with {rate}; {also} uses the least CPU time, {cpu_s:.3} s per {giga}")
 }
 
-fn system_impact(found: &Profiled) -> Option<Figure> {
+fn system_impact(found: &Profiled) -> Option<PointRate> {
     let system_impact = found.system_impact.as_ref()?.as_ref().ok()?;
     let row = |effect: &Effect| {
         let read = if effect.way.is_some() { units::size(effect.read_bytes) } else { String::new() };
@@ -288,5 +288,5 @@ fn system_impact(found: &Profiled) -> Option<Figure> {
         measuring::conditions(system_impact)
     );
     let answer = measuring::felt(system_impact);
-    Some(Figure::of_table("system-impact", "System impact", &what, table).answering(&answer))
+    Some(PointRate::of_table("system-impact", "System impact", &what, table).answering(&answer))
 }

@@ -4,7 +4,7 @@ use crate::apps::measuring::report as measuring;
 use crate::measure::{Stage, Sustained};
 use crate::report::page::axis::{Axis, Quantity};
 use crate::report::page::chart::{Chart, Curve, Shape};
-use crate::report::page::{Figure, Table, capital, render};
+use crate::report::page::{PointRate, Table, capital, render};
 use crate::report::units;
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub fn sustained(found: &Sustained, measured: Measured<'_>) -> String {
     render(page)
 }
 
-fn curve(found: &Sustained) -> Option<Figure> {
+fn curve(found: &Sustained) -> Option<PointRate> {
     let points: Vec<(f64, f64)> = found.steps.iter().map(|step| step.seconds).zip(found.rates()).collect();
     if points.is_empty() {
         return None;
@@ -42,5 +42,5 @@ fn curve(found: &Sustained) -> Option<Figure> {
     };
     let table = Table::new(&["from", "to", "time", "rate"], stages.iter().map(row).collect());
     let what = "Continuous writing, with the steady rates between detected rate changes.";
-    Some(Figure::new("sustained", "Rate of writing over time", what, &chart, Some(table)))
+    Some(PointRate::new("sustained", "Rate of writing over time", what, &chart, Some(table)))
 }
