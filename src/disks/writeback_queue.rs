@@ -59,8 +59,8 @@ impl WritebackQueue {
     /// Waits for and drops everything that is in the window now; others may go on writing meanwhile.
     ///
     /// # Errors
-    /// As for [`WritebackQueue::push`]; the first one that there ever was, also when `push` has reported it: what it was
-    /// about stays lost.
+    /// As for [`WritebackQueue::push`]; the first one that there ever was, also when `push` has reported it: what it
+    /// was about stays lost.
     pub(super) fn finish(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
         let there = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).extents.len();
         for _ in 0..there {
