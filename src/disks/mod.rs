@@ -2,7 +2,6 @@
 //!
 //! This room must not know which engine drives it nor which extent comes next, and decides nothing that a plan
 //! settles: how to open and what to do to the page cache is passed to it.
-mod behind;
 pub mod block;
 mod buffered;
 mod claim;
@@ -23,6 +22,7 @@ mod reading;
 mod residency;
 pub mod scsi;
 pub mod several;
+mod writeback_queue;
 mod zeros;
 
 pub use mapped::mapped;

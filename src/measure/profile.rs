@@ -3,7 +3,7 @@ use super::commands::{Commands, commands};
 use super::cost::Cost;
 use super::fit::{Fit, fit};
 use super::stats::{median, range};
-use super::{Failure, Interference, Point, Position, Subject, Trial, Walk, Way, Zone, spread, whole_time};
+use super::{Interference, MeasureFailure, Point, Position, Subject, Trial, Walk, Way, Zone, spread, whole_time};
 use crate::core::{Extent, Op, Stop};
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ pub struct Profiled {
     /// Effect on the rest of the system, or why it is not known; `None`: it was not examined.
     pub system_impact: Option<std::result::Result<Interference, String>>,
     /// Why it ended before its time.
-    pub failure: Option<Failure>,
+    pub failure: Option<MeasureFailure>,
 }
 
 /// Profiles the subject at so many positions, in about `time`. `heard` receives the progress, from 0 to 1, and what is
@@ -74,11 +74,11 @@ pub fn profile(
     positions: u32,
     time: Duration,
     stop: &Stop,
-    heard: &mut dyn FnMut(f64, &'static str),
+    on_progress: &mut dyn FnMut(f64, &'static str),
 ) -> Profiled {
     let mut found = Profiled::default();
     let began = subject.clock.now();
-    let mut work = Work { subject, stop, began, time, heard };
+    let mut work = ProfileRun { subject, stop, began, time, on_progress };
     found.failure = work.all(positions, &mut found).err();
     found
 }
@@ -99,16 +99,16 @@ pub(super) fn stream(subject: &Subject, way: Way, room: u64) -> Point {
     Point { way, block_bytes, depth: if way == Way::Mapped { 1 } else { depth } }
 }
 
-struct Work<'a> {
+struct ProfileRun<'a> {
     subject: &'a mut Subject,
     stop: &'a Stop,
     began: Duration,
     time: Duration,
-    heard: &'a mut dyn FnMut(f64, &'static str),
+    on_progress: &'a mut dyn FnMut(f64, &'static str),
 }
 
-impl Work<'_> {
-    fn all(&mut self, positions: u32, found: &mut Profiled) -> Result<(), Failure> {
+impl ProfileRun<'_> {
+    fn all(&mut self, positions: u32, found: &mut Profiled) -> Result<(), MeasureFailure> {
         let size = size_of(self.subject);
         let zones = self.zones(positions, found);
         let measured: Vec<Zone> = found.positions.iter().map(|position| position.zone).collect();
@@ -125,10 +125,16 @@ impl Work<'_> {
         self.ways(median(&rates), &mut found.ways)
     }
 
-    fn run(&mut self, point: Point, extent: Extent, patience: Duration, doing: &'static str) -> Result<Trial, Failure> {
+    fn run(
+        &mut self,
+        point: Point,
+        extent: Extent,
+        patience: Duration,
+        doing: &'static str,
+    ) -> Result<Trial, MeasureFailure> {
         let trial = self.subject.run(point, extent, patience.clamp(PATIENCE.0, PATIENCE.1), self.stop)?;
         let passed = self.subject.clock.now() - self.began;
-        (self.heard)((passed.as_secs_f64() / self.time.as_secs_f64()).min(1.0), doing);
+        (self.on_progress)((passed.as_secs_f64() / self.time.as_secs_f64()).min(1.0), doing);
         Ok(trial)
     }
 
@@ -148,7 +154,7 @@ impl Work<'_> {
         around.map_or(place.end(), Extent::end)
     }
 
-    fn zones(&mut self, count: u32, found: &mut Profiled) -> Result<(), Failure> {
+    fn zones(&mut self, count: u32, found: &mut Profiled) -> Result<(), MeasureFailure> {
         let align = self.subject.align_bytes.max(4096);
         let places = self.places(count, align);
         let least = places.iter().map(|place| place.len).min().unwrap_or(0);
@@ -183,7 +189,7 @@ impl Work<'_> {
         outcome
     }
 
-    fn costs(&mut self, size: u64, found: &mut Vec<Cost>) -> Result<(), Failure> {
+    fn costs(&mut self, size: u64, found: &mut Vec<Cost>) -> Result<(), MeasureFailure> {
         let way = main_way(self.subject);
         let least = u32::try_from(self.subject.align_bytes.max(512)).unwrap_or(4096);
         let sizes = std::iter::successors(Some(least), |bytes| bytes.checked_mul(2));
@@ -220,18 +226,18 @@ impl Work<'_> {
     }
 
     /// Beyond the time of the others: there are few, and they are short.
-    fn commands(&mut self, found: &mut Option<Commands>) -> Result<(), Failure> {
-        let Work { subject, stop, began, time, heard } = self;
-        let mut heard = || {
+    fn commands(&mut self, found: &mut Option<Commands>) -> Result<(), MeasureFailure> {
+        let ProfileRun { subject, stop, began, time, on_progress } = self;
+        let mut on_progress = || {
             let passed = subject.clock.now() - *began;
-            heard((passed.as_secs_f64() / time.as_secs_f64()).min(1.0), "commands alone");
+            on_progress((passed.as_secs_f64() / time.as_secs_f64()).min(1.0), "commands alone");
         };
-        commands(subject, time.mul_f64(COMMANDS_SHARE), stop, found, &mut heard)
+        commands(subject, time.mul_f64(COMMANDS_SHARE), stop, found, &mut on_progress)
     }
 
     /// `known` is a rate of the disk: no more is written through the page cache than it takes in the time of a run, for
     /// the flush at the end would take many times as long.
-    fn ways(&mut self, known: Option<f64>, found: &mut Vec<WayCost>) -> Result<(), Failure> {
+    fn ways(&mut self, known: Option<f64>, found: &mut Vec<WayCost>) -> Result<(), MeasureFailure> {
         let ways: Vec<Way> = self.subject.ways.iter().map(|(way, _)| *way).collect();
         let share = 1.0 - SHARES.0 - SHARES.1;
         let patience = self.time.mul_f64(share).div_f64(f64::from(ways.len() as u32 * ROUNDS));
@@ -289,7 +295,7 @@ impl Work<'_> {
     }
 }
 
-impl Work<'_> {
+impl ProfileRun<'_> {
     /// As [`WayCost::driver_copied`], of all that was read so.
     fn driver_copied(&self, way: Way) -> Option<f64> {
         let end = self.subject.ways.iter().find(|(other, _)| *other == way && way == Way::Direct)?;
@@ -318,8 +324,8 @@ mod tests {
     fn every_part_is_measured_by_reading_only() {
         let (disk, mut subject) = subject(&[], 16 << 20);
         let mut said = Vec::new();
-        let mut heard = |_: f64, doing| said.push(doing);
-        let found = profile(&mut subject, 8, Duration::from_millis(100), &Stop::default(), &mut heard);
+        let mut on_progress = |_: f64, doing| said.push(doing);
+        let found = profile(&mut subject, 8, Duration::from_millis(100), &Stop::default(), &mut on_progress);
         assert!(found.failure.is_none());
         assert_eq!(found.positions.len(), 8);
         assert!(found.positions.is_sorted_by_key(|position| position.zone.offset) && found.whole_s.unwrap() > 0.0);
@@ -338,24 +344,24 @@ mod tests {
         let (_, mut subject) = subject(&[], 16 << 20);
         let stop = Stop::default();
         let mut calls = 0;
-        let mut heard = |_: f64, _| {
+        let mut on_progress = |_: f64, _| {
             calls += 1;
             if calls == 5 {
                 stop.ask(15);
             }
         };
-        let found = profile(&mut subject, 8, Duration::from_millis(100), &stop, &mut heard);
-        assert!(matches!(found.failure, Some(Failure::Stopped(15))));
+        let found = profile(&mut subject, 8, Duration::from_millis(100), &stop, &mut on_progress);
+        assert!(matches!(found.failure, Some(MeasureFailure::Stopped(15))));
         assert_eq!(found.positions.len(), 5);
         let (stop, mut calls) = (Stop::default(), 0);
-        let mut heard = |_: f64, doing| {
+        let mut on_progress = |_: f64, doing| {
             calls += u32::from(doing == "ways");
             if calls == 2 {
                 stop.ask(15);
             }
         };
-        let found = profile(&mut subject, 8, Duration::from_millis(100), &stop, &mut heard);
-        assert!(matches!(found.failure, Some(Failure::Stopped(15))));
+        let found = profile(&mut subject, 8, Duration::from_millis(100), &stop, &mut on_progress);
+        assert!(matches!(found.failure, Some(MeasureFailure::Stopped(15))));
         assert_eq!(found.ways.len(), 1, "two of its three runs were made");
     }
 }

@@ -24,7 +24,7 @@ pub mod xcopy;
 
 use super::opening::Opening;
 use crate::core::{
-    Closing, Endpoint, Extent, Facts, Kind, OffloadSource, OnRing, Op, Queue, RecordDevice, Request, Result, Run,
+    ClosingReport, Endpoint, Extent, Facts, Kind, OffloadSource, OnRing, Op, Queue, RecordDevice, Request, Result, Run,
     Through,
 };
 use bsg::Bsg;
@@ -99,10 +99,10 @@ impl Endpoint for ScsiEndpoint {
         kind_of(error)
     }
 
-    fn closing(&self) -> Closing {
+    fn closing(&self) -> ClosingReport {
         let way = self.bsg.as_ref().and_then(Bsg::way);
         let detail = Some(format!("SCSI commands ({})", way.as_ref().unwrap_or(&self.node)));
-        Closing { detail, notes: self.disk.notes(), ..Closing::default() }
+        ClosingReport { detail, notes: self.disk.notes(), ..ClosingReport::default() }
     }
 }
 

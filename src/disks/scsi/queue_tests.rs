@@ -18,11 +18,12 @@ fn memory_of_abandoned_commands_is_never_freed() {
             until: 4096,
             buffer,
         };
-        let place = crate::disks::scsi::verdict::Place { lba: 0, blocks: 8, block_bytes: 512, start: 0 };
-        let waiting = Waiting { request, patience: RetryPolicy::default() };
-        Flight { waiting, len: 4096, place, senses: senses.clone() }
+        let place = crate::disks::scsi::verdict::CommandRange { lba: 0, blocks: 8, block_bytes: 512, start: 0 };
+        let waiting = PendingRequest { request, patience: RetryPolicy::default() };
+        CommandInFlight { waiting, len: 4096, place, senses: senses.clone() }
     };
-    let mut flying: Vec<Option<Flight>> = arena.carve(4096, 2).into_iter().map(|buffer| Some(flight(buffer))).collect();
+    let mut flying: Vec<Option<CommandInFlight>> =
+        arena.carve(4096, 2).into_iter().map(|buffer| Some(flight(buffer))).collect();
     abandon(&mut flying);
     drop((flying, senses, arena));
     assert!(blocks.upgrade().is_some(), "the arena was unmapped");

@@ -1,6 +1,7 @@
 //! The page of a copy: rates over time and place, latencies, and who was waited for.
 use super::axis::{Axis, Quantity};
 use super::chart::{Chart, Curve, Shape};
+use super::map::map;
 use super::rates::{Piece, WAITED_FOR, moving, pieces};
 use super::{Figure, Page, Table, bare, capital, device, frame, latency, render};
 use crate::core::{Decision, Direction, Ended, Facts, Machine, Outcome, Plan, Series, Side};
@@ -54,7 +55,9 @@ pub fn copy(found: CopyFound<'_>) -> String {
     }
     let bottleneck = bare(&text::bottleneck(outcome));
     let summary = [
-        ("Time", bare(&text::time(outcome))),
+        ("Elapsed", bare(&text::time(outcome))),
+        ("Remaining", remaining(plan, outcome)),
+        ("To continue", text::continue_command(plan, outcome, words).unwrap_or_default()),
         ("Estimate", bare(&text::estimated(outcome))),
         ("Rate", bare(&text::rate(outcome))),
         ("Bottleneck", bottleneck),
@@ -80,6 +83,26 @@ pub fn copy(found: CopyFound<'_>) -> String {
     render(page)
 }
 
+/// What a copy that ended early has not copied, and how long that takes at the mean rate; empty of a whole copy, and
+/// where nobody knows how long the source is.
+fn remaining(plan: &Plan, outcome: &Outcome) -> String {
+    if matches!(outcome.ended, Ended::Complete) {
+        return String::new();
+    }
+    let Some(total_bytes) = plan.total_bytes() else { return String::new() };
+    let copied_bytes = outcome.totals.copied_bytes();
+    let earlier_bytes = outcome.kept.as_ref().map_or(0, |journal| journal.already_bytes);
+    let left_bytes = total_bytes.saturating_sub(copied_bytes + earlier_bytes);
+    let share = format!("{} ({} %)", units::bytes(left_bytes), units::percent(left_bytes, total_bytes));
+    match units::per_second(copied_bytes, outcome.elapsed) {
+        Some(rate) if rate > 0 && left_bytes > 0 => {
+            let left = Duration::from_secs_f64(left_bytes as f64 / rate as f64);
+            format!("{share}, {} at the mean rate", units::time_left(left))
+        }
+        _ => share,
+    }
+}
+
 /// Where it went: one dest, or the first and the others.
 fn dests(plan: &Plan) -> String {
     let first = &plan.dest.address;
@@ -97,6 +120,7 @@ fn figures(found: CopyFound<'_>, page: &mut Page) {
         page.figures.push(over_time(found.outcome, &rates));
         page.figures.extend(over_place(found, &rates));
     }
+    page.figures.extend(map(found));
     let waits = pieces(&moments, WAIT_PIECE, PIECES_MAX);
     if waits.iter().any(|piece| piece.waited_percent.iter().any(|&percent| percent > 0.0)) {
         page.figures.push(waiting(&waits).answering(&held_back_most(found.outcome)));

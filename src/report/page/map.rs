@@ -12,7 +12,7 @@ pub(super) fn map(found: CopyFound<'_>) -> Option<Figure> {
     let CopyFound { decision, outcome, facts, .. } = found;
     let plan = &decision.plan;
     let dests = facts.iter().filter(|(side, _)| *side == Side::Dest).count();
-    let mut number = 0;
+    let mut number = 0usize;
     let strip = |(side, facts): &(Side, Facts)| {
         let name = match side {
             Side::Source => "source".to_owned(),
@@ -34,7 +34,8 @@ pub(super) fn map(found: CopyFound<'_>) -> Option<Figure> {
     }
     let answer = answer(&strips);
     let (rows, all) = rows(&strips);
-    let more = if all > LISTED_MAX { format!(" The table has the first {LISTED_MAX} of {all} areas.") } else { String::new() };
+    let more =
+        if all > LISTED_MAX { format!(" The table has the first {LISTED_MAX} of {all} areas.") } else { String::new() };
     let what = format!(
         "Each side from its first byte to its last. Areas that are too small for the picture are drawn wider; the table \
          has their exact offsets.{more}"
@@ -66,7 +67,9 @@ fn strip(plan: &Plan, side: Side, facts: &Facts, name: String, areas: Vec<(Kind,
 fn progress(plan: &Plan, side: Side, claimed: Extent) -> [(Kind, ExtentSet); 2] {
     let whole = match plan.ranges_from_first() {
         Some(ranges) => ranges.into_iter().collect(),
-        None => plan.len.map_or_else(|| vec![claimed], |len| vec![Extent::new(0, len)]).into_iter().collect::<ExtentSet>(),
+        None => {
+            plan.len.map_or_else(|| vec![claimed], |len| vec![Extent::new(0, len)]).into_iter().collect::<ExtentSet>()
+        }
     };
     let copied: ExtentSet = whole.within(claimed).collect();
     let mut remaining = whole;

@@ -9,7 +9,9 @@ mod copy;
 pub(crate) mod device;
 mod labels;
 pub(crate) mod latency;
+mod map;
 mod rates;
+mod strips;
 
 #[cfg(feature = "internals")]
 pub use axis::{Axis, Quantity};

@@ -95,18 +95,18 @@ fn span(values: impl Iterator<Item = f64>, log: bool) -> f64 {
     far(low, high, log).max(1e-9)
 }
 
-struct Mark {
+struct AxisMark {
     x: f64,
     y: f64,
     anchor: String,
     name: String,
 }
 
-fn marks(svg: &str) -> Vec<Mark> {
+fn marks(svg: &str) -> Vec<AxisMark> {
     let mark = |rest: &str| {
         let (tag, text) = rest.split_once('>').unwrap();
         let name = text.split_once("</text>").unwrap().0.trim().to_owned();
-        Mark {
+        AxisMark {
             x: number(field(tag, "x")),
             y: number(field(tag, "y")),
             anchor: field(tag, "text-anchor").to_owned(),

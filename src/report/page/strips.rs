@@ -168,7 +168,10 @@ mod tests {
     fn areas_cover_the_columns_of_their_bytes_and_no_area_is_too_narrow_to_be_seen() {
         let one = |offset, len| pixels(&[Extent::new(offset, len)], 1_000_000, 1000);
         assert_eq!([one(0, 500_000), one(250_000, 250_000)], [vec![(0, 500)], vec![(250, 500)]]);
-        assert_eq!([one(0, 1), one(700_000, 512), one(999_999, 1)], [vec![(0, 2)], vec![(700, 702)], vec![(998, 1000)]]);
+        assert_eq!(
+            [one(0, 1), one(700_000, 512), one(999_999, 1)],
+            [vec![(0, 2)], vec![(700, 702)], vec![(998, 1000)]]
+        );
         assert_eq!([one(0, 1_000_000), one(7, 0)], [vec![(0, 1000)], vec![]]);
         // What lies behind the end, because the device shrank or a file is new.
         assert_eq!(one(2_000_000, 512), [(998, 1000)]);

@@ -1,7 +1,7 @@
 //! How a copy ended, how much arrived and how fast: what the short report and the full one have in common.
 use super::signal::signal_name;
 use super::{damage, dests, differences, memory_check, unread, verified};
-use crate::core::{Direction, Durability, Ended, EndpointKind, Kept, Outcome, Plan, Route, Unread};
+use crate::core::{Direction, Durability, Ended, EndpointKind, Outcome, Plan, Route, Unread};
 use crate::report::columns::whole;
 use crate::report::printable::printable;
 use crate::report::units;
@@ -113,10 +113,15 @@ pub(super) fn claimed(plan: &Plan, outcome: &Outcome) -> String {
 }
 
 /// What is durable by the journal; nothing of one that was never needed.
-pub(super) fn journal(kept: &Kept) -> String {
+pub(super) fn journal(outcome: &Outcome) -> String {
+    let Some(kept) = &outcome.kept else { return String::new() };
     let mut text = Vec::new();
     if kept.already_bytes > 0 {
         text.push(format!("{} already copied by earlier runs (resumed)", whole(&units::exact(kept.already_bytes))));
+    }
+    if outcome.totals.reread_bytes > 0 {
+        let reread = whole(&units::exact(outcome.totals.reread_bytes));
+        text.push(format!("{reread} of the source read again for the digest of all data"));
     }
     if let Some(left) = &kept.left {
         let path = printable(&left.to_string_lossy()).to_string();

@@ -82,8 +82,9 @@ fn rows_of_trouble(plan: &Plan, outcome: &Outcome) -> Columns {
         verified::rows(plan, found, &mut rows);
     }
     rows.row("checked", memory_check::what_is_open(plan, outcome));
-    let kept = outcome.kept.as_ref().filter(|kept| kept.left.is_some() || kept.already_bytes > 0);
-    rows.row("journal", kept.map(journal).unwrap_or_default());
+    if outcome.kept.as_ref().is_some_and(|kept| kept.left.is_some() || kept.already_bytes > 0) {
+        rows.row("journal", journal(outcome));
+    }
     rows
 }
 

@@ -1,5 +1,5 @@
 //! `haul tune` as clap sees it, and as [`TuneOptions`].
-use crate::apps::command::{Call, Unmeant, Words};
+use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;
 use crate::apps::measuring::cli::write::WriteArguments;
 use crate::apps::measuring::plan::{TableStyle, TuneOptions};
@@ -115,7 +115,7 @@ impl Words for TuneArguments {
 
     const PAGE: &'static [&'static str] = super::TUNE_PAGE;
 
-    fn into_options(self) -> Result<TuneOptions, Unmeant> {
+    fn into_options(self) -> Result<TuneOptions, UsageError> {
         Ok(TuneOptions {
             path: address("PATH", self.path)?,
             quick: self.quick,

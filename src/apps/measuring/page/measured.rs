@@ -20,11 +20,11 @@ pub struct Measured<'a> {
     /// What makes the figures doubtful.
     pub warnings: &'a [String],
     /// What a terminal showed of the answer.
-    pub told: &'a str,
+    pub shown_text: &'a str,
 }
 
 pub(crate) fn page(verb: &str, measured: Measured<'_>) -> Page {
-    let Measured { facts, op, machine, words, started, warnings, told } = measured;
+    let Measured { facts, op, machine, words, started, warnings, shown_text } = measured;
     let mut page = frame(
         format!("haul {verb}{}: {}", if op == Op::Read { "" } else { " --write" }, facts.address),
         words,
@@ -32,7 +32,7 @@ pub(crate) fn page(verb: &str, measured: Measured<'_>) -> Page {
         machine,
     );
     page.warnings = warnings.to_vec();
-    page.report = bare(told).trim().to_owned();
+    page.report = bare(shown_text).trim().to_owned();
     page.facts.insert(0, ("What was measured".to_owned(), device::side(facts)));
     page
 }

@@ -3,8 +3,8 @@ use crate::apps::measuring::report as measuring;
 use crate::core::{Extent, Facts, Machine, Op};
 use crate::measure::fit::fit;
 use crate::measure::{
-    self, Answer, Commands, Cost, Effect, Entry, Failure, Interference, Memory, Moment, Point, Position, Profiled,
-    RandomFound, RandomReads, Sustained, Sweep, Trial, Tuned, Way, WayCost, Zone,
+    self, BestPoint, Commands, Cost, Effect, Entry, Interference, MeasureFailure, Memory, Point, Position, Profiled,
+    RandomFound, RandomReads, Sustained, Sweep, Trial, Tuned, Way, WayCost, WriteMoment, Zone,
 };
 use crate::report::examples;
 use crate::report::page::latency;
@@ -16,7 +16,7 @@ const LOG: [bool; 2] = [true, true];
 
 fn measured<'a>(facts: &'a Facts, op: Op, machine: &'a Machine) -> Measured<'a> {
     let (words, warnings) = (&[][..], &[][..]);
-    Measured { facts, op, machine, words, started: UNIX_EPOCH, warnings, told: "" }
+    Measured { facts, op, machine, words, started: UNIX_EPOCH, warnings, shown_text: "" }
 }
 
 fn disk() -> Facts {
@@ -156,7 +156,7 @@ fn a_sweep_is_read_off_a_curve_for_each_depth_and_says_what_is_enough() {
         sweep.record(index, trial(point, rate(&point)));
     }
     let (best, pick) = (point(Way::Direct, 22, 8), point(Way::Direct, 20, 8));
-    let answer = Answer {
+    let answer = BestPoint {
         best,
         best_bytes_per_s: 4e8,
         pick,
@@ -185,7 +185,7 @@ fn a_sweep_is_read_off_a_curve_for_each_depth_and_says_what_is_enough() {
     // The headline, and above the chart.
     assert_eq!(page.matches(words).count(), 2, "{page}");
     assert!(page.contains("</span>1 in flight</span>") && page.contains("</span>8 in flight</span>"), "{page}");
-    let alone = Tuned { answer: tuned.answer.map(|found| Answer { pick: found.best, ..found }), ..tuned };
+    let alone = Tuned { answer: tuned.answer.map(|found| BestPoint { pick: found.best, ..found }), ..tuned };
     assert!(page_of(&alone).contains("in flight: 390.0 MB/s, no other setting is faster"));
 }
 
@@ -288,11 +288,14 @@ fn trial(point: Point, bytes_per_s: f64) -> Trial {
 
 #[test]
 fn sustained_writing_is_read_off_with_the_rates_that_held() {
-    let mut steps: Vec<Moment> = Vec::new();
+    let mut steps: Vec<WriteMoment> = Vec::new();
     for step in 0..60u64 {
         let rate = if step < 30 { 4e8 } else { 1e8 };
         let before = steps.last().copied().unwrap_or_default();
-        steps.push(Moment { bytes: before.bytes + (64 << 20), seconds: before.seconds + f64::from(64 << 20) / rate });
+        steps.push(WriteMoment {
+            bytes: before.bytes + (64 << 20),
+            seconds: before.seconds + f64::from(64 << 20) / rate,
+        });
     }
     let end = steps[59];
     let found = Sustained { steps, end, flush_s: 0.1, ..Sustained::default() };
@@ -338,12 +341,13 @@ fn what_makes_figures_doubtful_stands_before_them() {
     let (disk, machine) = (disk(), Machine::default());
     let warnings = ["it is a loop device".to_owned()];
     let doubtful = || Measured { warnings: &warnings, ..measured(&disk, Op::Read, &machine) };
-    let stopped = || Some(Failure::Stopped(2));
+    let stopped = || Some(MeasureFailure::Stopped(2));
     let point = Point::of_dd();
     let mut sweep = Sweep::new(vec![point], point);
     sweep.record(0, Trial { cached_bytes: 1, ..trial(point, 1e8) });
     let swept = Tuned { sweep, answer: None, buffered: None, rounds: 0, went_round: false, failure: stopped() };
-    let (end, steps) = (Moment { bytes: 1 << 20, seconds: 1.0 }, vec![Moment { bytes: 1 << 20, seconds: 1.0 }]);
+    let (end, steps) =
+        (WriteMoment { bytes: 1 << 20, seconds: 1.0 }, vec![WriteMoment { bytes: 1 << 20, seconds: 1.0 }]);
     let written = Sustained { steps, end, failure: stopped(), ..Sustained::default() };
     let pages = [
         tune(&swept, doubtful()),

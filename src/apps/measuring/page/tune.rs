@@ -1,7 +1,7 @@
 //! The page of `haul tune`: the sweep, and the answer in it.
 use crate::apps::measuring::page::measured::{Measured, PARTIAL, page, rate, rows};
 use crate::apps::measuring::report as measuring;
-use crate::measure::{Answer, Entry, Point, Trial, Tuned, Way};
+use crate::measure::{BestPoint, Entry, Point, Trial, Tuned, Way};
 use crate::report::page::axis::{Axis, Quantity};
 use crate::report::page::chart::{Chart, Curve, Mark, Shape};
 use crate::report::page::{Figure, Table, render};
@@ -25,7 +25,7 @@ pub fn tune(tuned: &Tuned, measured: Measured<'_>) -> String {
 }
 
 /// The setting that is good enough, and what for.
-fn enough(found: &Answer) -> String {
+fn enough(found: &BestPoint) -> String {
     let setting =
         |point: Point| format!("{} blocks, {} in flight", units::block(point.block_bytes.into()), point.depth);
     let of_best = match found.pick == found.best {
@@ -40,7 +40,7 @@ const ANSWER: &str = "answer";
 const BEST: &str = "best";
 
 /// What a point is in the answer; nothing where it is neither.
-fn part_in(found: &Answer, point: Point) -> &'static str {
+fn part_in(found: &BestPoint, point: Point) -> &'static str {
     match point {
         _ if point == found.pick => ANSWER,
         _ if point == found.best => BEST,
@@ -49,7 +49,7 @@ fn part_in(found: &Answer, point: Point) -> &'static str {
 }
 
 /// The answer, and what is faster; their rates are in the sentence and in the table.
-fn marks(found: &Answer) -> (&'static str, Vec<Mark>) {
+fn marks(found: &BestPoint) -> (&'static str, Vec<Mark>) {
     let mark = |name: &str, point: Point, bytes_per_s: f64| Mark {
         label: name.to_owned(),
         at: (f64::from(point.block_bytes), bytes_per_s),

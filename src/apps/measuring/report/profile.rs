@@ -1,5 +1,5 @@
 //! The tables of `haul profile`.
-use super::chart::{self, Look};
+use super::chart::{self, ChartStyle};
 use super::cost::{costs, line_words};
 use super::{Run, commands, heading, system_impact, whole};
 use crate::core::{Facts, Op};
@@ -39,7 +39,7 @@ fn queued(facts: &Facts, found: &Profiled) -> String {
 }
 
 /// The rate by position, for the terminal.
-pub fn profile_charts(facts: &Facts, found: &Profiled, look: Look) -> String {
+pub fn profile_charts(facts: &Facts, found: &Profiled, look: ChartStyle) -> String {
     let points: Vec<(f64, f64)> =
         found.positions.iter().map(|Position { zone, .. }| (zone.offset as f64, zone.bytes_per_s)).collect();
     let size = facts.size.unwrap_or(0) as f64;
