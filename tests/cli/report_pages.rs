@@ -1,7 +1,7 @@
 //! The pages of `--report`, made by the program and shown by a real browser: headless Chromium, where there is one.
 use crate::browser;
 use crate::support;
-use crate::support::{haul, memory_dir, scratch, write_noise};
+use crate::support::{FailingDisk, Fails, haul, memory_dir, scratch, write_noise};
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
@@ -149,6 +149,13 @@ fn the_page_of_an_interrupted_copy_shows_what_was_done_by_then() {
         "{text}"
     );
     assert!(rows(&text, "rate-over-time") >= 1);
+    // What was copied and what remains, of both sides.
+    assert_eq!(rows(&text, "map"), 4, "{text}");
+    let continues = format!("haul copy --resume --limit 8M --progress plain --report {page} {source} {dest}");
+    for (name, value) in [("Elapsed", ""), ("Remaining", " at the mean rate"), ("To continue", &*continues)] {
+        let (_, rest) = text.split_once(&format!("<dt>{name}</dt>")).unwrap_or_else(|| panic!("no {name}: {text}"));
+        assert!(rest.split_once("</dd>").unwrap().0.contains(value), "{name}: {text}");
+    }
     assert_fit_to_be_read(page.as_ref(), charts(&text));
 
     // The page of the rest knows no places, for they are not in order.
@@ -156,6 +163,38 @@ fn the_page_of_an_interrupted_copy_shows_what_was_done_by_then() {
     let text = read(&page);
     assert!(text.contains("already copied by earlier runs") && !text.contains("rate-over-position"), "{text}");
     assert_fit_to_be_read(page.as_ref(), charts(&text));
+}
+
+#[test]
+fn unreadable_areas_are_on_the_map_of_both_sides_as_in_the_json() {
+    let dir = memory_dir();
+    let [backing, dest, page] = ["backing", "dest", "page.html"].map(|name| dir.path().join(name));
+    write_noise(&backing, 8 * MIB, 9);
+    let mib = MIB as u64;
+    let bad = [mib..mib + 4096, 5 * mib..5 * mib + 65_536];
+    let Some(disk) = FailingDisk::with(dir.path(), &backing, Fails::Reads, &bad) else { return };
+    let copy = ["copy", "--on-error", "skip", "--json", "--hash", "sha256", "--report"];
+    let assert = haul().args(copy).args([&page, &disk.path(), &dest]).assert();
+    let report: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).expect("it is one document");
+    let text = read(&page);
+    let (_, map) = text.split_once("<section id=\"map\">").expect("there is a map");
+    let map = map.split_once("</section>").unwrap().0;
+    for extent in &bad {
+        let [first, bytes] = [extent.start, extent.end - extent.start];
+        for area in ["source</td><td>unreadable", "destination</td><td>zeros for unreadable sectors"] {
+            let row = format!("<td>{area}</td><td>{first}</td><td>{bytes}</td>");
+            assert!(map.contains(&row), "{row} is not in {map}");
+        }
+    }
+    let sectors: u64 = bad.iter().map(|extent| (extent.end - extent.start) / 512).sum();
+    assert_eq!(report["unread_sectors"], sectors, "{report:#}");
+    let digest = report["digests"][0]["hex"].as_str().expect("a digest");
+    assert!(text.contains(&format!("sha256 {digest}")), "{text}");
+    assert_fit_to_be_read(&page, charts(&text));
+
+    // A copy that is whole and sound needs no map.
+    haul().args(["copy", "--report"]).args([&page, &backing, &dest]).assert().success();
+    assert!(!read(&page).contains("<section id=\"map\">"));
 }
 
 #[test]

@@ -51,8 +51,9 @@ function ask(frame) {
   // Tables may go on to the side of a narrow screen, never to that of a wide one.
   const scrolled = all(".scroll, .wide, pre").filter(one => one.scrollWidth > one.clientWidth + 1).map(named);
 
-  const drawn = "polyline[stroke-width='2'], circle[fill^='#']";
-  const colour = one => win.getComputedStyle(one)[one.tagName === "circle" ? "fill" : "stroke"];
+  // Curves and dots, and the areas of the map.
+  const drawn = "polyline[stroke-width='2'], circle[fill^='#'], #map rect[fill^='#']";
+  const colour = one => win.getComputedStyle(one)[one.tagName === "polyline" ? "stroke" : "fill"];
   const charts = all(".chart svg").filter(seen);
   const unexplained = charts.filter(svg => {
     const keys = all(".key", svg.closest("figure")).map(key => win.getComputedStyle(key).backgroundColor);
@@ -77,7 +78,7 @@ function ask(frame) {
     contrast: least([...written.map(one => [one, "color"]), ...inDrawing.map(one => [one, "fill"])]
       .map(([one, property]) => Object.assign(one, { least: contrast(one, property) })), one => one.least),
     curveContrast: least(charts.flatMap(svg => all(drawn, svg)), one =>
-      contrast(one, one.tagName === "circle" ? "fill" : "stroke")),
+      contrast(one, one.tagName === "polyline" ? "stroke" : "fill")),
     requests: win.performance.getEntriesByType("resource").map(one => one.name),
     ground: win.getComputedStyle(page.body).backgroundColor,
     line: charts.length ? colour(charts[0].querySelector(drawn)) : "",

@@ -120,7 +120,7 @@ fn figures(found: CopyFound<'_>, page: &mut Page) {
         page.figures.push(over_time(found.outcome, &rates));
         page.figures.extend(over_place(found, &rates));
     }
-    page.figures.extend(map(found));
+    page.figures.extend(map(&found.decision.plan, found.outcome, found.facts));
     let waits = pieces(&moments, WAIT_PIECE, PIECES_MAX);
     if waits.iter().any(|piece| piece.waited_percent.iter().any(|&percent| percent > 0.0)) {
         page.figures.push(waiting(&waits).answering(&held_back_most(found.outcome)));

@@ -1,16 +1,14 @@
 //! Where on its sides a copy is, and where something is bad: the figure of its areas, and their list.
 use super::strips::{Kind, Strip, Strips};
-use super::{CopyFound, Figure, Table};
+use super::{Figure, Table};
 use crate::core::{Ended, EndpointKind, Extent, ExtentSet, Facts, Outcome, Plan, Side, Verified};
 use crate::report::units;
 
 /// Areas that are listed; of more the strips show where they are.
 const LISTED_MAX: usize = 1000;
 
-/// Nothing where neither side has positions, or the copy has not begun.
-pub(super) fn map(found: CopyFound<'_>) -> Option<Figure> {
-    let CopyFound { decision, outcome, facts, .. } = found;
-    let plan = &decision.plan;
+/// Nothing where neither side has positions, the copy has not begun, or all of it was copied and nothing is bad.
+pub(super) fn map(plan: &Plan, outcome: &Outcome, facts: &[(Side, Facts)]) -> Option<Figure> {
     let dests = facts.iter().filter(|(side, _)| *side == Side::Dest).count();
     let mut number = 0usize;
     let strip = |(side, facts): &(Side, Facts)| {
@@ -29,7 +27,8 @@ pub(super) fn map(found: CopyFound<'_>) -> Option<Figure> {
         strip(plan, *side, facts, name, areas)
     };
     let strips: Vec<Strip> = facts.iter().filter_map(strip).collect();
-    if strips.is_empty() {
+    let is_copied = |strip: &Strip| strip.areas.iter().all(|(kind, _)| *kind == Kind::Copied);
+    if strips.iter().all(is_copied) {
         return None;
     }
     let answer = answer(&strips);
@@ -37,8 +36,8 @@ pub(super) fn map(found: CopyFound<'_>) -> Option<Figure> {
     let more =
         if all > LISTED_MAX { format!(" The table has the first {LISTED_MAX} of {all} areas.") } else { String::new() };
     let what = format!(
-        "Each side from its first byte to its last. Areas that are too small for the picture are drawn wider; the table \
-         has their exact offsets.{more}"
+        "Each side from its first byte to its last. Areas that are too small for the picture are drawn wider; the \
+         table has their exact offsets.{more}"
     );
     let table = Table::new(&["side", "area", "first byte", "bytes", "size"], rows);
     let strips = Strips { label: "Map of both sides by position".to_owned(), strips };
@@ -139,10 +138,9 @@ fn answer(strips: &[Strip]) -> String {
     };
     let bad: Vec<String> = strips.iter().filter_map(|strip| told(strip, &Kind::is_bad)).collect();
     let remains: Vec<String> = strips.iter().filter_map(|strip| told(strip, &|kind| kind == Kind::Remaining)).collect();
-    match (bad.is_empty(), remains.is_empty()) {
-        (true, true) => "no unreadable or wrong areas".to_owned(),
-        (true, false) => remains.join("; "),
-        (false, _) => bad.join("; "),
+    match bad.is_empty() {
+        true => remains.join("; "),
+        false => bad.join("; "),
     }
 }
 

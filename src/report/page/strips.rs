@@ -58,17 +58,17 @@ impl Kind {
         match self {
             Kind::Remaining => ("c6", CURVES[6]),
             Kind::Copied => ("c0", CURVES[0]),
-            Kind::Zeros => ("c1", CURVES[1]),
-            Kind::Misread => ("c2", CURVES[2]),
+            Kind::Zeros => ("c2", CURVES[2]),
+            Kind::Misread => ("c3", CURVES[3]),
             Kind::Rewritten => ("c5", CURVES[5]),
-            Kind::Changed => ("c3", CURVES[3]),
+            Kind::Changed => ("c1", CURVES[1]),
             Kind::Wrong => ("c4", CURVES[4]),
             Kind::Unread => ("bad", BAD),
             Kind::Failed => ("ink", INK),
         }
     }
 
-    /// Parts of the height of the strip that are left free above and below: what is bad stands out without colours, too.
+    /// Parts of the height of the strip that are left free above and below: bad areas stand out without colours, too.
     fn inset(self) -> f64 {
         match self {
             Kind::Remaining => 0.4,
