@@ -68,7 +68,7 @@ impl Kind {
         }
     }
 
-    /// Parts of the height of the strip that are left free above and below: bad areas stand out without colours, too.
+    /// Parts of the height of the strip that stay free above and below: bad areas stand out without colours, too.
     fn inset(self) -> f64 {
         match self {
             Kind::Remaining => 0.4,
