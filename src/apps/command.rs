@@ -12,7 +12,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// Why words that clap took are invalid.
-pub(super) type Unmeant = (ErrorKind, String);
+pub(super) type UsageError = (ErrorKind, String);
 
 /// What a command is given beside its words.
 #[derive(Clone, Copy)]
@@ -41,7 +41,7 @@ pub(super) trait Words: Args + FromArgMatches {
     ///
     /// # Errors
     /// Why they are invalid.
-    fn into_options(self) -> std::result::Result<Self::Options, Unmeant>;
+    fn into_options(self) -> std::result::Result<Self::Options, UsageError>;
 
     /// Does it.
     ///
@@ -87,7 +87,7 @@ pub(super) enum Manual {
 /// How a command runs.
 pub(super) enum Run {
     /// With words that clap has read.
-    Words(fn(&ArgMatches, &Call<'_>) -> std::result::Result<Exit, Unmeant>),
+    Words(fn(&ArgMatches, &Call<'_>) -> std::result::Result<Exit, UsageError>),
     /// With operands that it reads by itself, also where the program itself is called by its name. The first slice is
     /// how it was called, in one word or two.
     Operands(fn(&[OsString], &[OsString], Out) -> Exit),
@@ -106,7 +106,7 @@ impl Command {
     }
 }
 
-fn run<W: Words>(matches: &ArgMatches, call: &Call<'_>) -> std::result::Result<Exit, Unmeant> {
+fn run<W: Words>(matches: &ArgMatches, call: &Call<'_>) -> std::result::Result<Exit, UsageError> {
     let words = W::from_arg_matches(matches).unwrap_or_else(|error| unreachable!("clap has read them: {error}"));
     let (defaults, failed_to) = match defaults::load() {
         Ok(defaults) => (defaults, None),

@@ -12,7 +12,7 @@ use super::journal::words::JournalArguments;
 use super::list::ListArguments;
 use super::manifest::words::ManifestArguments;
 use super::measuring::{ProfileArguments, TuneArguments};
-use super::other_names::{self, Meant};
+use super::other_names::{self, NameAnswer};
 use super::pattern::PatternArguments;
 use super::stack::with_stack;
 use super::verify::words::VerifyArguments;
@@ -56,9 +56,9 @@ fn obey(args: Vec<OsString>) -> Exit {
     }
     let args = match other_names::meant(&args) {
         None => args,
-        Some(Meant::Instead(args)) => args,
-        Some(Meant::Told(line)) => {
-            out.tell(&line);
+        Some(NameAnswer::Instead(args)) => args,
+        Some(NameAnswer::Told(line)) => {
+            out.eprint(&line);
             return Exit::Status(2);
         }
     };
@@ -68,7 +68,7 @@ fn obey(args: Vec<OsString>) -> Exit {
         Err(error) if error.use_stderr() => {
             let is_command = |word: &&str| COMMANDS.iter().any(|command| command.name == *word);
             let verb = words.first().map(String::as_str).filter(is_command);
-            out.tell(&text::usage(&error.render().to_string(), verb));
+            out.eprint(&text::usage(&error.render().to_string(), verb));
             Exit::Status(2)
         }
         Err(help) => printed(out, &help.render().ansi().to_string()),

@@ -1,10 +1,10 @@
 use super::*;
 use crate::apps::command::Words;
-use crate::apps::list::Form;
+use crate::apps::list::ListFormat;
 use crate::cli::defaults::Defaults;
 use crate::core::{EngineKind, HashKind, OnError, Portion};
 use crate::plan::{
-    ChooseFrom, Delta, Expectation, JournalWish, Options, PassthroughMode, ProgressStyle, Verbosity, When,
+    ChooseFrom, Delta, Expectation, JournalChoice, Options, PassthroughMode, ProgressStyle, Verbosity, When,
 };
 use clap::FromArgMatches;
 use std::os::unix::ffi::OsStringExt;
@@ -110,7 +110,7 @@ fn every_option_arrives_where_it_belongs() {
         hashes_are_defaults: false,
         mapfile: Some("map".to_owned()),
         on_error: OnError { skip: true, retries: 3 },
-        journal: JournalWish::At("j".into()),
+        journal: JournalChoice::At("j".into()),
         resume: true,
         restart: false,
         checkpoint: Some(Duration::from_millis(500)),
@@ -179,7 +179,7 @@ fn each_engine_and_style_has_its_word() {
 #[test]
 fn the_other_commands_are_understood() {
     let columns = |line| match words::<ListArguments>(line).unwrap() {
-        Form::Table(columns) => columns.iter().map(|column| column.name).collect::<Vec<_>>().join(","),
+        ListFormat::Table(columns) => columns.iter().map(|column| column.name).collect::<Vec<_>>().join(","),
         other => format!("{other:?}"),
     };
     assert_eq!(columns("list"), "NAME,SIZE,MODEL,SERIAL,CONTENT,USE");

@@ -1,5 +1,5 @@
 //! `haul config`.
-use super::command::{Call, Unmeant, Words};
+use super::command::{Call, UsageError, Words};
 use super::defaults::place;
 use super::exit::{Exit, printed};
 use crate::cli::defaults::{Defaults, JOURNAL_FOLDER, Origin, Value};
@@ -49,7 +49,7 @@ impl Words for ConfigArguments {
         ConfigArguments { values: defaults.values.clone(), ..self }
     }
 
-    fn into_options(self) -> std::result::Result<Configuration, Unmeant> {
+    fn into_options(self) -> std::result::Result<Configuration, UsageError> {
         let usual = journal::folders_of_devices().first().map(|folder| folder.to_string_lossy().into_owned());
         let row = |Value { key, mut text, origin }: Value| {
             if key.name == JOURNAL_FOLDER && text.is_empty() {

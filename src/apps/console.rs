@@ -1,10 +1,10 @@
 //! The user at the terminal: asks before data is lost, shows progress, handles signals.
 use super::exit::Exit;
+use super::not_started::by_signal;
 use super::signals::{Running, Signals};
-use super::unbegun::by_signal;
 use crate::core::{Error, Event, Facts, Kind, Observer, Plan, PlanNotes, Result, Series, Side, locked};
-use crate::job::journal::{Choice, Unfinished};
-use crate::job::operator::{Operator, Run, Shown};
+use crate::job::journal::{ResumeChoice, Unfinished};
+use crate::job::operator::{Operator, Run, RunDisplay};
 use crate::job::undo::PutBack;
 use crate::plan::{Options, ProgressStyle};
 use crate::report::{Out, Progress, text};
@@ -46,14 +46,14 @@ impl Console {
 
     /// Says something beside the report that is no error: as it stands to people, unless it is to be quiet; as a line
     /// of JSON with `message` to whoever reads such lines, now or once a run has begun.
-    pub(super) fn say(&self, text: &str, message: &str) {
+    pub(super) fn notify(&self, text: &str, message: &str) {
         match self.style {
             ProgressStyle::Json => {}
             ProgressStyle::Silent => return,
-            _ => return self.out.tell(text),
+            _ => return self.out.eprint(text),
         }
         match &*locked(&self.last) {
-            Some(progress) => progress.hear(&Event::Warned(message)),
+            Some(progress) => progress.on_event(&Event::Warned(message)),
             None => locked(&self.pending).push(message.to_owned()),
         }
     }
@@ -72,7 +72,7 @@ impl Console {
 
 impl Operator for Console {
     fn warn(&self, warning: &str) {
-        self.say(&text::warning(warning), warning);
+        self.notify(&text::warning(warning), warning);
     }
 
     fn warn_of(&self, notes: &PlanNotes) {
@@ -81,7 +81,7 @@ impl Operator for Console {
 
     fn put_back(&self, address: &str, done: &PutBack, notes: &mut PlanNotes) {
         let said = text::put_back_earlier(address, done.kept_bytes, done.written_bytes);
-        self.say(&text::told(&said), &said);
+        self.notify(&text::info(&said), &said);
         if self.style == ProgressStyle::Json {
             notes.warnings.push(said);
         }
@@ -89,13 +89,13 @@ impl Operator for Console {
 
     fn dropped(&self, error: &Error) {
         if self.style == ProgressStyle::Silent {
-            return self.out.tell(&text::dropped(error));
+            return self.out.eprint(&text::dropped(error));
         }
         let message = format!("{}; haul drops this destination, the others continue", text::message(error));
-        self.say(&text::dropped(error), &message);
+        self.notify(&text::dropped(error), &message);
     }
 
-    fn settle(&self, plan: &Plan, unfinished: &Unfinished) -> Result<Choice> {
+    fn settle(&self, plan: &Plan, unfinished: &Unfinished) -> Result<ResumeChoice> {
         let Unfinished { what, ways, can_resume } = unfinished;
         let refused = |what: String, advice: String| Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice));
         if !can_be_asked(plan.source.address != "-", self.out) {
@@ -106,8 +106,8 @@ impl Operator for Console {
         let question = text::waiting_copy(what, *can_resume);
         let answer = text::answer(&question, &mut io::stdin().lock(), &mut self.out.error_stream());
         match answer.map_err(cannot_ask)?.as_str() {
-            "continue" if *can_resume => Ok(Choice::Resume),
-            "restart" => Ok(Choice::Restart),
+            "continue" if *can_resume => Ok(ResumeChoice::Resume),
+            "restart" => Ok(ResumeChoice::Restart),
             _ => refused(
                 format!("stopped: nothing was written to destination {}", plan.dest.address),
                 "The unfinished copy remains: --resume continues it, --restart discards it.".to_owned(),
@@ -120,7 +120,7 @@ impl Operator for Console {
         confirm(&plan.dest.address, can_be_asked, || text::confirm(plan, source, dest), self.out)
     }
 
-    fn begin(&self, run: Run<'_>) -> Arc<dyn Shown> {
+    fn begin(&self, run: Run<'_>) -> Arc<dyn RunDisplay> {
         let Run { plan, ends, stop, watched, forecast } = run;
         let mut begun = None;
         self.signals.begin(|| {
@@ -128,7 +128,7 @@ impl Operator for Console {
             Running { stop: stop.clone(), ends: ends.to_vec(), progress: Some(progress.clone()) }
         });
         let progress = begun.expect("it has begun");
-        locked(&self.pending).drain(..).for_each(|warning| progress.hear(&Event::Warned(&warning)));
+        locked(&self.pending).drain(..).for_each(|warning| progress.on_event(&Event::Warned(&warning)));
         *locked(&self.last) = Some(progress.clone());
         progress
     }
@@ -138,7 +138,7 @@ impl Operator for Console {
     }
 }
 
-impl Shown for Progress {
+impl RunDisplay for Progress {
     fn finish(&self) {
         Progress::finish(self);
     }

@@ -1,7 +1,7 @@
 //! The defaults of this user: the configuration file and the environment, read when a command starts.
 use crate::cli::defaults::Defaults;
 use crate::core::{Error, Kind, Result};
-use crate::files::{FileError, Opening, Place};
+use crate::files::{FileError, FolderEntry, Opening};
 use crate::job::journal;
 use etcetera::BaseStrategy;
 use std::env;
@@ -52,7 +52,7 @@ fn read(path: &Path) -> Result<Option<String>> {
         let advice = "See whether it is a text file that you may read; XDG_CONFIG_HOME names another folder.";
         Error::new(Kind::Io, what).because(error).advise(advice)
     };
-    let opened = || match Place::following(path) {
+    let opened = || match FolderEntry::following(path) {
         Err(FileError::Io(error)) if is_missing(&error) => Ok(None),
         place => place?.open(Opening::Read),
     };

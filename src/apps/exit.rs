@@ -42,7 +42,7 @@ pub fn die_by(signal: i32) {
 
 /// Reports the error; the status is that of its kind.
 pub(super) fn failed(out: Out, error: &Error) -> Exit {
-    out.tell(&text::error(error));
+    out.eprint(&text::error(error));
     Exit::Status(error.kind.exit_status())
 }
 

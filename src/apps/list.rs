@@ -1,5 +1,5 @@
 //! `haul list`.
-use super::command::{Call, Unmeant, Words};
+use super::command::{Call, UsageError, Words};
 use super::exit::{Exit, printed};
 use crate::cli::help::{self, ENVIRONMENT, FILES};
 use crate::disks::probe;
@@ -42,13 +42,13 @@ pub(super) struct ListArguments {
 
 /// What is to be printed.
 #[derive(Debug)]
-pub(super) enum Form {
+pub(super) enum ListFormat {
     Table(Vec<&'static Column>),
     Everything,
     Json,
 }
 
-fn columns(names: Option<&str>) -> Result<Vec<&'static Column>, Unmeant> {
+fn columns(names: Option<&str>) -> Result<Vec<&'static Column>, UsageError> {
     let (mut columns, names) = match names.map(|names| (names.strip_prefix('+'), names)) {
         None => return Ok(Column::usual()),
         Some((Some(more), _)) => (Column::usual(), more),
@@ -65,7 +65,7 @@ fn columns(names: Option<&str>) -> Result<Vec<&'static Column>, Unmeant> {
 }
 
 impl Words for ListArguments {
-    type Options = Form;
+    type Options = ListFormat;
 
     const PAGE: &'static [&'static str] = &[
         include_str!("help/list-output.txt"),
@@ -77,28 +77,28 @@ impl Words for ListArguments {
         "# SEE ALSO\nhaul(1), haul-copy(1), haul-tune(1), lsblk(8), lsscsi(8)\n",
     ];
 
-    fn into_options(self) -> Result<Form, Unmeant> {
+    fn into_options(self) -> Result<ListFormat, UsageError> {
         Ok(match self {
-            ListArguments { json: true, .. } => Form::Json,
-            ListArguments { all: true, .. } => Form::Everything,
-            ListArguments { columns: names, .. } => Form::Table(columns(names.as_deref())?),
+            ListArguments { json: true, .. } => ListFormat::Json,
+            ListArguments { all: true, .. } => ListFormat::Everything,
+            ListArguments { columns: names, .. } => ListFormat::Table(columns(names.as_deref())?),
         })
     }
 
-    fn run(form: &Form, call: &Call<'_>) -> crate::core::Result<Exit> {
+    fn run(form: &ListFormat, call: &Call<'_>) -> crate::core::Result<Exit> {
         let (mut devices, others) = probe::devices::devices()?;
-        saved::recall_all(&mut devices, |warning| call.out.tell(&text::warning(warning)));
+        saved::recall_all(&mut devices, |warning| call.out.eprint(&text::warning(warning)));
         undo::find_all(&mut devices);
         journal::find_all(&mut devices);
         let text = match form {
-            Form::Json => json::text(&json::devices(&devices, &others)),
-            Form::Everything => list::human(&devices, &others, call.out.columns()),
-            Form::Table(columns) => list::table(&devices, columns, call.out.terminal_columns()),
+            ListFormat::Json => json::text(&json::devices(&devices, &others)),
+            ListFormat::Everything => list::human(&devices, &others, call.out.columns()),
+            ListFormat::Table(columns) => list::table(&devices, columns, call.out.terminal_columns()),
         };
         Ok(printed(call.out, &text))
     }
 
-    fn json_report(form: &Form) -> Option<&'static str> {
-        matches!(form, Form::Json).then_some("devices")
+    fn json_report(form: &ListFormat) -> Option<&'static str> {
+        matches!(form, ListFormat::Json).then_some("devices")
     }
 }

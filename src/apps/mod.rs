@@ -18,13 +18,13 @@ mod journal;
 mod list;
 mod manifest;
 pub mod measuring;
+mod not_started;
 mod other_names;
 mod page;
 pub mod pattern;
+mod run_report;
 mod signals;
 mod stack;
-mod told;
-mod unbegun;
 mod verify;
 
 pub use commands::run;

@@ -19,7 +19,7 @@ const NAMES: &[(&str, &str)] = &[
 
 /// What happens to a command line that begins with one of the names.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Meant {
+pub(super) enum NameAnswer {
     /// One line for standard error; the status is 2.
     Told(String),
     /// This command line instead.
@@ -27,7 +27,7 @@ pub(super) enum Meant {
 }
 
 /// What `args` mean, whose first is the program's name, if that or the first word is the name of another program.
-pub(super) fn meant(args: &[OsString]) -> Option<Meant> {
+pub(super) fn meant(args: &[OsString]) -> Option<NameAnswer> {
     let (program, words) = args.split_first()?;
     let named = |word: &OsStr| NAMES.iter().find(|(name, _)| word == *name);
     let (found, rest) = match Path::new(program).file_name().and_then(named) {
@@ -36,7 +36,7 @@ pub(super) fn meant(args: &[OsString]) -> Option<Meant> {
     };
     let (name, does) = *found;
     if name != "dd-parallel" || rest.is_empty() {
-        return Some(Meant::Told(format!("{} {name} is not a command of haul: {does}\n", paint(DANGER, "haul:"))));
+        return Some(NameAnswer::Told(format!("{} {name} is not a command of haul: {does}\n", paint(DANGER, "haul:"))));
     }
     let copy = ["haul", "copy"].into_iter().map(OsString::from);
     let words = rest.iter().flat_map(|word| match word.to_str() {
@@ -44,14 +44,14 @@ pub(super) fn meant(args: &[OsString]) -> Option<Meant> {
         Some("--md5") => vec!["--hash=md5".into(), "--verify".into()],
         _ => vec![word.clone()],
     });
-    Some(Meant::Instead(copy.chain(words).collect()))
+    Some(NameAnswer::Instead(copy.chain(words).collect()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(line: &str) -> Option<Meant> {
+    fn of(line: &str) -> Option<NameAnswer> {
         meant(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>())
     }
 
@@ -59,18 +59,18 @@ mod tests {
     fn each_name_is_answered_with_a_command_there_is_in_one_line() {
         for (name, _) in NAMES {
             for line in [format!("haul {name}"), format!("/usr/bin/{name}")] {
-                let Some(Meant::Told(told)) = of(&line) else { panic!("{line}") };
+                let Some(NameAnswer::Told(told)) = of(&line) else { panic!("{line}") };
                 assert_eq!(told.lines().count(), 1, "{told}");
                 assert!(told.contains(name) && told.contains("'haul "), "{told}");
             }
         }
-        assert!(matches!(of("haul fdisk -ul /dev/sda"), Some(Meant::Told(told)) if told.contains("haul list")));
+        assert!(matches!(of("haul fdisk -ul /dev/sda"), Some(NameAnswer::Told(told)) if told.contains("haul list")));
         assert_eq!([of("haul copy sg_map fdisk"), of("haul"), of("haul list")], [None, None, None]);
     }
 
     #[test]
     fn dd_parallel_with_operands_is_a_copy() {
-        let copy = |line: &str| Some(Meant::Instead(line.split_whitespace().map(OsString::from).collect()));
+        let copy = |line: &str| Some(NameAnswer::Instead(line.split_whitespace().map(OsString::from).collect()));
         for line in ["haul dd-parallel a b", "/opt/dd-parallel a b"] {
             assert_eq!(of(line), copy("haul copy a b"));
         }

@@ -1,6 +1,6 @@
 //! The page of `--report`: where it goes is examined first, and it is written last.
 use super::exit::{Exit, failed};
-use super::told::Went;
+use super::run_report::FinishedRun;
 use crate::core::{Facts, Result, Series, Side};
 use crate::disks::probe;
 use crate::ledger::PageFile;
@@ -9,26 +9,26 @@ use crate::report::{Out, page, text};
 use std::path::{Path, PathBuf};
 
 /// A page that is to be written, and what it is about.
-pub(super) struct Paged {
+pub(super) struct PendingPage {
     file: PageFile,
     /// As they were found, before anything was done.
     facts: Vec<(Side, Facts)>,
 }
 
 /// Where the page goes, if one was asked for. Nothing is made yet, but it is sure that it could be.
-pub(super) fn place(path: Option<&Path>, used: &[(Side, &Facts)]) -> Result<Option<Paged>> {
+pub(super) fn place(path: Option<&Path>, used: &[(Side, &Facts)]) -> Result<Option<PendingPage>> {
     let Some(path) = path else { return Ok(None) };
     let file = PageFile::check(path, page::MARK, used)?;
-    Ok(Some(Paged { file, facts: used.iter().map(|&(side, facts)| (side, facts.clone())).collect() }))
+    Ok(Some(PendingPage { file, facts: used.iter().map(|&(side, facts)| (side, facts.clone())).collect() }))
 }
 
-impl Paged {
+impl PendingPage {
     /// Writes the page of a copy; where it is.
     ///
     /// # Errors
     /// It cannot be written. What was done stays done.
-    pub(super) fn put(self, went: &Went<'_>, series: &Series) -> Result<PathBuf> {
-        let Went { decision, outcome, words, started, .. } = *went;
+    pub(super) fn put(self, went: &FinishedRun<'_>, series: &Series) -> Result<PathBuf> {
+        let FinishedRun { decision, outcome, words, started, .. } = *went;
         let (facts, machine) = (&self.facts[..], &probe::machine());
         let page = page::copy(CopyFound { decision, outcome, series, facts, machine, words, started });
         let path = self.file.path().to_owned();
@@ -40,7 +40,7 @@ impl Paged {
         let path = self.file.path().to_owned();
         match self.file.write(page) {
             Ok(()) => {
-                out.tell(&text::paged(&path));
+                out.eprint(&text::paged(&path));
                 exit
             }
             Err(error) => {

@@ -15,11 +15,11 @@ pub(super) struct Running {
 }
 
 /// The reaction to a signal before there is a run, which ends the process at once then.
-pub(super) struct Unbegun {
+pub(super) struct PreRunSignals {
     /// Tells programs that read along why the process ends.
-    pub(super) tell: Box<dyn Fn(i32) + Send>,
+    pub(super) report: Box<dyn Fn(i32) + Send>,
     /// Whether SIGUSR1 is answered in words. Between lines of JSON there are none.
-    pub(super) says_that_nothing_runs: bool,
+    pub(super) reports_idle: bool,
 }
 
 /// Handles signals in a separate thread, from before the copy to its end.
@@ -35,21 +35,21 @@ impl Signals {
     /// # Errors
     /// The kernel has no thread or descriptor left.
     pub(super) fn watch(out: Out) -> Result<Signals> {
-        Signals::watch_with(out, Unbegun { tell: Box::new(|_| {}), says_that_nothing_runs: true })
+        Signals::watch_with(out, PreRunSignals { report: Box::new(|_| {}), reports_idle: true })
     }
 
     /// The same, with words for a signal that comes before there is a run.
     ///
     /// # Errors
     /// As for [`Signals::watch`].
-    pub(super) fn watch_with(out: Out, unbegun: Unbegun) -> Result<Signals> {
-        let heard = [SIGUSR1, SIGINT, SIGTERM, SIGHUP];
-        let heard: Vec<i32> = heard.into_iter().filter(|&signal| !crate::sys::is_ignored(signal)).collect();
+    pub(super) fn watch_with(out: Out, pre_run: PreRunSignals) -> Result<Signals> {
+        let handled = [SIGUSR1, SIGINT, SIGTERM, SIGHUP];
+        let handled: Vec<i32> = handled.into_iter().filter(|&signal| !crate::sys::is_ignored(signal)).collect();
         let failed = |error| Error::new(Kind::Io, "cannot listen for signals").because(error);
-        let mut incoming = Incoming::new(heard).map_err(failed)?;
+        let mut incoming = Incoming::new(handled).map_err(failed)?;
         let (running, handle) = (Arc::new(Mutex::new(None)), incoming.handle());
         let shared: Arc<Mutex<Option<Running>>> = running.clone();
-        let listen = move || incoming.forever().for_each(|signal| hear(signal, &shared, &unbegun, out));
+        let listen = move || incoming.forever().for_each(|signal| handle_signal(signal, &shared, &pre_run, out));
         let thread = thread::Builder::new().name("haul-signals".to_owned()).spawn(listen).map_err(failed)?;
         Ok(Signals { running, handle, thread: Some(thread) })
     }
@@ -100,19 +100,19 @@ impl Drop for Signals {
     }
 }
 
-fn hear(signal: i32, running: &Mutex<Option<Running>>, unbegun: &Unbegun, out: Out) {
+fn handle_signal(signal: i32, running: &Mutex<Option<Running>>, pre_run: &PreRunSignals, out: Out) {
     // Held to the end: a run about to begin waits until the last message is printed.
     let running = running.lock().unwrap_or_else(PoisonError::into_inner);
     match (signal, &*running) {
         (SIGUSR1, Some(Running { progress: Some(progress), .. })) => progress.print_status(),
-        (SIGUSR1, None) if unbegun.says_that_nothing_runs => out.tell("haul: no data copied yet\n"),
+        (SIGUSR1, None) if pre_run.reports_idle => out.eprint("haul: no data copied yet\n"),
         (SIGUSR1, _) => {}
         (_, Some(copy)) if copy.stop.signal().is_none() => {
             copy.stop.ask(signal);
             copy.ends.iter().for_each(|end| end.cancel());
         }
         (_, None) => {
-            (unbegun.tell)(signal);
+            (pre_run.report)(signal);
             super::exit::die_by(signal);
         }
         _ => super::exit::die_by(signal), // Asked a second time.

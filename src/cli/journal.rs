@@ -1,5 +1,5 @@
 //! Options about the journal.
-use crate::plan::{JournalWish, Options};
+use crate::plan::{JournalChoice, Options};
 use clap::error::ErrorKind;
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
@@ -61,9 +61,9 @@ impl JournalArguments {
             Some(path) if path.as_os_str().is_empty() => {
                 return Err((ErrorKind::InvalidValue, "--journal: the name of the file is empty".to_owned()));
             }
-            Some(path) => JournalWish::At(path),
-            None if self.no_journal => JournalWish::Never,
-            None => JournalWish::Auto,
+            Some(path) => JournalChoice::At(path),
+            None if self.no_journal => JournalChoice::Never,
+            None => JournalChoice::Auto,
         };
         let checkpoint = self.checkpoint.map(|words| seconds(&words)).transpose()?;
         Ok(Options { journal, resume: self.resume, restart: self.restart, checkpoint, ..Options::default() })

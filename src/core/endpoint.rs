@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// How an endpoint differs from what it was when it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum EndpointChange {
     /// It has this many bytes more.
     Grew(u64),
     /// It has this many bytes fewer.
@@ -19,12 +19,12 @@ pub enum Change {
     Modified,
 }
 
-impl Change {
+impl EndpointChange {
     /// The change from a size in bytes to another; `None`: it is the same.
-    pub fn of_size(was: u64, is: u64) -> Option<Change> {
+    pub fn of_size(was: u64, is: u64) -> Option<EndpointChange> {
         match is.cmp(&was) {
-            Ordering::Greater => Some(Change::Grew(is - was)),
-            Ordering::Less => Some(Change::Shrank(was - is)),
+            Ordering::Greater => Some(EndpointChange::Grew(is - was)),
+            Ordering::Less => Some(EndpointChange::Shrank(was - is)),
             Ordering::Equal => None,
         }
     }
@@ -32,7 +32,7 @@ impl Change {
 
 /// What to report about a side at the end of a copy.
 #[derive(Debug, Default)]
-pub struct Closing {
+pub struct ClosingReport {
     /// How it was reached, where that is worth a word in the report: `SCSI commands (/dev/sg0)`.
     pub detail: Option<String>,
     /// What the user should know of how it went on this side.
@@ -147,8 +147,8 @@ pub trait Endpoint: Send + Sync {
     }
 
     /// What to report about this side; asked at the end of a copy, of several dests once.
-    fn closing(&self) -> Closing {
-        Closing::default()
+    fn closing(&self) -> ClosingReport {
+        ClosingReport::default()
     }
 
     /// The running numbers of each of several dests that look like one; asked before the first request.
@@ -157,7 +157,7 @@ pub trait Endpoint: Send + Sync {
     }
 
     /// How it changed since it was opened, as far as that can be seen; asked at the end of a copy.
-    fn change(&self) -> Option<Change> {
+    fn change(&self) -> Option<EndpointChange> {
         None
     }
 

@@ -37,13 +37,13 @@ pub enum Event<'a> {
 /// Receives events. Called from the pump's thread: must return at once.
 pub trait Observer: Sync {
     /// Hears of one event.
-    fn hear(&self, event: &Event<'_>);
+    fn on_event(&self, event: &Event<'_>);
 }
 
 /// Hears nothing.
 #[derive(Debug)]
-pub struct Silent;
+pub struct NoObserver;
 
-impl Observer for Silent {
-    fn hear(&self, _event: &Event<'_>) {}
+impl Observer for NoObserver {
+    fn on_event(&self, _event: &Event<'_>) {}
 }

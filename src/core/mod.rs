@@ -63,10 +63,10 @@ pub use device::{Device, DevicePartition, ScsiDevice, WaitingUndo};
 pub use device_error::DeviceError;
 pub use differences::Differences;
 pub use digested_block::{BlockDigests, DigestedBlock};
-pub use endpoint::{Change, Closing, Endpoint, OffloadSource, OnRing};
+pub use endpoint::{ClosingReport, Endpoint, EndpointChange, OffloadSource, OnRing};
 pub use error::{Error, Kind, Result};
 pub use estimate::{Bound, Doubt, Estimate, WriteRate};
-pub use event::{Event, Observer, Phase, Silent};
+pub use event::{Event, NoObserver, Observer, Phase};
 pub use extent::{Extent, Run, RunKind};
 pub use extent_set::ExtentSet;
 pub use facts::{
@@ -81,10 +81,10 @@ pub use machine::Machine;
 pub use mailbox::Mailbox;
 pub use on_error::{OnError, Unread, is_of_medium};
 pub use outcome::{
-    Digest, Durability, Ended, Kept, Latency, MemoryCheck, Outcome, Pace, SideReport, Totals, Trial, TrialVerdict,
-    Usage,
+    Digest, Durability, Ended, JournalTotals, Latency, MemoryCheck, Outcome, Pace, SideReport, Totals, Trial,
+    TrialVerdict, Usage,
 };
-pub use passthrough::{CommandSet, CommandWishes, Passthrough, Through, Transfers};
+pub use passthrough::{CommandOptions, CommandSet, Passthrough, Through, Transfers};
 pub use pattern_use::{PatternAct, PatternUse};
 pub use pending_copy::{PendingCopy, PendingSide};
 pub use plan::{DeviceCopy, Direction, EngineKind, Plan, Route, WriteOrder};
@@ -101,7 +101,7 @@ pub use schedule::{Next, Schedule};
 pub use series::{Moment, Series};
 pub use several::{DestOutcome, DestState, DestTally, PlanDest};
 pub use stop::Stop;
-pub use tally::{Tally, Watched};
+pub use tally::{RunTally, Tally};
 pub use terminal::{set_terminal_columns, terminal_columns};
 pub use transferred::{RequestError, Transferred};
 pub use units::Units;

@@ -49,6 +49,8 @@ pub struct Totals {
     pub compared_bytes: u64,
     /// Bytes that the device copied by itself.
     pub offloaded_bytes: u64,
+    /// Bytes that an earlier run copied and that were read again, for digests of all data.
+    pub reread_bytes: u64,
     /// Runs of zeros that the dest zeroed by itself.
     pub zeroed_runs: u64,
     /// Runs left as holes.
@@ -63,6 +65,11 @@ impl Totals {
     /// Bytes that are through, in any form.
     pub fn copied_bytes(&self) -> u64 {
         self.dest_bytes() + self.zeroed_bytes + self.hole_bytes + self.shared_bytes + self.offloaded_bytes
+    }
+
+    /// Bytes of which the dest got no data.
+    pub fn other_bytes(&self) -> u64 {
+        self.zeroed_bytes + self.hole_bytes + self.reread_bytes
     }
 
     /// Bytes of data that went to the dest, or came from it to be compared.
@@ -192,7 +199,7 @@ pub struct MemoryCheck {
 
 /// What a journal had to do with a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct JournalTotals {
     /// Bytes that earlier runs had made durable, and this one did not touch.
     pub already_bytes: u64,
     /// Bytes that are durable by the journal, those included.
@@ -257,7 +264,7 @@ pub struct Outcome {
     /// Digests of the source stream as it was written, in the order asked for; none unless it was read to its end.
     pub digests: Vec<Digest>,
     /// What the journal had to do with it; `None` where none was to be kept.
-    pub kept: Option<Kept>,
+    pub kept: Option<JournalTotals>,
     /// What the user should know.
     pub notes: Vec<String>,
     /// What was not available for speed, and what was used instead: the data is the same.

@@ -53,7 +53,7 @@ pub enum Transfers {
 
 /// How commands are to be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CommandWishes {
+pub struct CommandOptions {
     /// The kernel gives a command up after this time.
     pub timeout: Duration,
     /// Do not keep what is moved in the disk's cache (DPO).
@@ -82,10 +82,10 @@ pub struct CommandWishes {
     pub locked: bool,
 }
 
-impl Default for CommandWishes {
+impl Default for CommandOptions {
     /// A minute, as the kernel gives tape drives and itself twice 30 s; five retries, as the kernel's own disks have.
     fn default() -> Self {
-        CommandWishes {
+        CommandOptions {
             timeout: Duration::from_secs(60),
             dpo: false,
             fua: false,
@@ -109,5 +109,5 @@ pub struct Through {
     /// By which node.
     pub node: Passthrough,
     /// How.
-    pub wishes: CommandWishes,
+    pub wishes: CommandOptions,
 }

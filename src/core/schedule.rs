@@ -22,6 +22,12 @@ pub trait Schedule {
     /// The source has no bytes at or after `offset`.
     fn ends_at(&mut self, offset: u64);
 
+    /// Every byte of `extent`, which was handed out, arrived in an earlier run: it is read for the digests alone, and
+    /// is not reported as settled again.
+    fn is_reread(&self, _extent: Extent) -> bool {
+        false
+    }
+
     /// Every byte of `extent` has arrived.
     fn settled(&mut self, extent: Extent);
 

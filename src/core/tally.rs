@@ -15,7 +15,8 @@ pub struct Tally {
     pub zeroed_bytes: AtomicU64,
     /// Bytes left as holes in the dest.
     pub hole_bytes: AtomicU64,
-    /// Bytes that earlier runs of the copy made durable; set before the first request.
+    /// Bytes that earlier runs of the copy made durable; set before the first request, or, where they are read again
+    /// for digests of all data, those that were so far.
     pub already_bytes: AtomicU64,
     /// Bytes that the dest had already, so that they were not written.
     pub unchanged_bytes: AtomicU64,
@@ -69,7 +70,7 @@ impl Tally {
 
 /// The numbers of a run that is shown, and the bytes that it has to move.
 #[derive(Clone, Debug)]
-pub struct Watched {
+pub struct RunTally {
     /// Polled.
     pub tally: Arc<Tally>,
     /// `None`: to the end of a stream.

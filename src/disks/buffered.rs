@@ -1,7 +1,7 @@
 //! A descriptor that goes through the page cache, and what it leaves there.
-use super::behind::{Behind, drop_pages};
 use super::reading::DONTCACHE;
 use super::residency;
+use super::writeback_queue::{WritebackQueue, drop_pages};
 use super::zeros::with_zeros;
 use crate::core::{Cache, Extent, WritebackError};
 use rustix::io::ReadWriteFlags;
@@ -15,7 +15,7 @@ pub(super) struct Buffered {
     fd: OwnedFd,
     /// Not Direct.
     cache: Cache,
-    behind: Behind,
+    behind: WritebackQueue,
     /// First byte written so far, `u64::MAX` before the first.
     written_from: AtomicU64,
     /// The byte after the last one written so far.
@@ -31,7 +31,7 @@ impl Buffered {
             let _ = rustix::fs::fadvise(&fd, 0, None, rustix::fs::Advice::Random);
         }
         let (written_from, written_to) = (u64::MAX.into(), 0.into());
-        Buffered { fd, cache, behind: Behind::default(), written_from, written_to }
+        Buffered { fd, cache, behind: WritebackQueue::default(), written_from, written_to }
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {

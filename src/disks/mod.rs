@@ -2,7 +2,6 @@
 //!
 //! This room must not know which engine drives it nor which extent comes next, and decides nothing that a plan
 //! settles: how to open and what to do to the page cache is passed to it.
-mod behind;
 pub mod block;
 mod buffered;
 mod claim;
@@ -23,6 +22,7 @@ mod reading;
 mod residency;
 pub mod scsi;
 pub mod several;
+mod writeback_queue;
 mod zeros;
 
 pub use mapped::mapped;
@@ -113,9 +113,7 @@ fn open(opening: Opening<'_>) -> Result<Arc<dyn Endpoint>> {
         | EndpointKind::Socket
         | EndpointKind::Terminal
         | EndpointKind::Character
-        | EndpointKind::FileStream => {
-            pipe::open(opening)
-        }
+        | EndpointKind::FileStream => pipe::open(opening),
         EndpointKind::Endless | EndpointKind::Null => null::open(opening),
         EndpointKind::Pattern => Err(opening.error(Kind::Unsupported, ": the test pattern has no path")),
         EndpointKind::Memory | EndpointKind::Manifest => Err(opening.error(Kind::Unsupported, ": it cannot be opened")),

@@ -9,25 +9,25 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(super) struct OffRingRetries<T> {
     count: AtomicUsize,
     /// Their errors.
-    said: Mutex<HashMap<u64, T>>,
+    errors: Mutex<HashMap<u64, T>>,
 }
 
 impl<T> Default for OffRingRetries<T> {
     fn default() -> Self {
-        OffRingRetries { count: AtomicUsize::new(0), said: Mutex::default() }
+        OffRingRetries { count: AtomicUsize::new(0), errors: Mutex::default() }
     }
 }
 
 impl<T> OffRingRetries<T> {
     /// Whether the bytes from `at` are to be examined. Costs nothing as long as nothing has failed.
     pub(super) fn has(&self, at: u64) -> bool {
-        self.count.load(Relaxed) > 0 && self.said().contains_key(&at)
+        self.count.load(Relaxed) > 0 && self.errors().contains_key(&at)
     }
 
-    pub(super) fn add(&self, at: u64, said_to_it: T) {
-        let mut said = self.said();
-        said.insert(at, said_to_it);
-        self.count.store(said.len(), Relaxed);
+    pub(super) fn add(&self, at: u64, error: T) {
+        let mut errors = self.errors();
+        errors.insert(at, error);
+        self.count.store(errors.len(), Relaxed);
     }
 
     /// Takes them over, and with them their errors so far; `None`: they are no suspects.
@@ -35,13 +35,13 @@ impl<T> OffRingRetries<T> {
         if self.count.load(Relaxed) == 0 {
             return None;
         }
-        let mut said = self.said();
-        let status = said.remove(&at);
-        self.count.store(said.len(), Relaxed);
+        let mut errors = self.errors();
+        let status = errors.remove(&at);
+        self.count.store(errors.len(), Relaxed);
         status
     }
 
-    fn said(&self) -> MutexGuard<'_, HashMap<u64, T>> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+    fn errors(&self) -> MutexGuard<'_, HashMap<u64, T>> {
+        self.errors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

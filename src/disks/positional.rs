@@ -28,7 +28,7 @@ struct Direct {
 
 /// How much of a transfer goes at once, and which way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum TransferStep {
     Direct(u32),
     Buffered(u32),
 }
@@ -69,42 +69,44 @@ impl Positional {
         let (at, start) = (request.at(), request.done as usize);
         let fd = self.main();
         match (self.way(request), request.op) {
-            (Way::Direct(len), Op::Read) => {
+            (TransferStep::Direct(len), Op::Read) => {
                 let bytes = &mut request.buffer.bytes_mut()[start..start + len as usize];
                 retry(|| rustix::io::pread(fd, &mut *bytes, at))
             }
-            (Way::Direct(len), _) => {
+            (TransferStep::Direct(len), _) => {
                 let bytes = &request.buffer.bytes()[start..start + len as usize];
                 retry(|| rustix::io::pwrite(fd, bytes, at))
             }
-            (Way::Buffered(len), Op::Read) => {
+            (TransferStep::Buffered(len), Op::Read) => {
                 self.buffered.read(&mut request.buffer.bytes_mut()[start..start + len as usize], at)
             }
-            (Way::Buffered(len), _) => self.buffered.write(&request.buffer.bytes()[start..start + len as usize], at),
+            (TransferStep::Buffered(len), _) => {
+                self.buffered.write(&request.buffer.bytes()[start..start + len as usize], at)
+            }
         }
     }
 
     /// Writes zeros as data, `len` or fewer.
     pub(super) fn write_zeros(&self, offset: u64, len: u64) -> io::Result<u32> {
         match self.way_of(offset, len.min(u64::from(u32::MAX)) as u32, 0) {
-            Way::Direct(len) => {
+            TransferStep::Direct(len) => {
                 let fd = self.main();
                 let flags = rustix::io::ReadWriteFlags::empty();
                 with_zeros(len.into(), |zeros| retry(|| rustix::io::pwritev2(fd, zeros, offset, flags)))
             }
-            Way::Buffered(len) => self.buffered.write_zeros(offset, len.into()),
+            TransferStep::Buffered(len) => self.buffered.write_zeros(offset, len.into()),
         }
     }
 
-    fn way(&self, request: &Request) -> Way {
+    fn way(&self, request: &Request) -> TransferStep {
         let address = request.buffer.bytes().as_ptr() as usize + request.done as usize;
         self.way_of(request.at(), request.left(), address)
     }
 
     /// Splits where alignment begins or ends, at a page boundary: so that what is written direct shares no page with
     /// what is written through the cache beside it.
-    fn way_of(&self, at: u64, left: u32, address: usize) -> Way {
-        let Some(direct) = &self.direct else { return Way::Buffered(left) };
+    fn way_of(&self, at: u64, left: u32, address: usize) -> TransferStep {
+        let Some(direct) = &self.direct else { return TransferStep::Buffered(left) };
         let page = PAGE_BYTES as u64;
         let end = at + u64::from(left);
         let starts_aligned = |skipped: u64| {
@@ -113,19 +115,19 @@ impl Positional {
         };
         if starts_aligned(0) {
             if u64::from(left).is_multiple_of(direct.offset_bytes) {
-                return Way::Direct(left);
+                return TransferStep::Direct(left);
             }
             let whole_pages = (end - end % page).saturating_sub(at);
             if whole_pages > 0 && whole_pages.is_multiple_of(direct.offset_bytes) {
-                return Way::Direct(whole_pages as u32);
+                return TransferStep::Direct(whole_pages as u32);
             }
-            return Way::Buffered(left);
+            return TransferStep::Buffered(left);
         }
         let head = at.next_multiple_of(page) - at;
         if head > 0 && head < u64::from(left) && starts_aligned(head) {
-            return Way::Buffered(head as u32);
+            return TransferStep::Buffered(head as u32);
         }
-        Way::Buffered(left)
+        TransferStep::Buffered(left)
     }
 
     /// Has the page cache drop what it holds of `extent`, and says how many bytes are there still.
@@ -167,8 +169,8 @@ unsafe impl OnRing for Positional {
             return false;
         }
         match self.way(request) {
-            Way::Direct(len) => len == request.left(),
-            Way::Buffered(_) => self.direct.is_none() && self.buffered.suits_a_ring(),
+            TransferStep::Direct(len) => len == request.left(),
+            TransferStep::Buffered(_) => self.direct.is_none() && self.buffered.suits_a_ring(),
         }
     }
 
@@ -220,17 +222,17 @@ mod tests {
         let io = direct(512, 512);
         let table = [
             // offset, length, address → way
-            ((0, 65_536, 0), Way::Direct(65_536)),
-            ((512, 1024, 512), Way::Direct(1024)),
-            ((0, 65_536 + 777, 0), Way::Direct(65_536)),
-            ((512, 8192, 512), Way::Direct(8192)),
-            ((512, 8193, 512), Way::Direct(7680)),
-            ((4096, 777, 0), Way::Buffered(777)),
-            ((100, 65_536, 100), Way::Buffered(3996)),
-            ((100, 200, 100), Way::Buffered(200)),
+            ((0, 65_536, 0), TransferStep::Direct(65_536)),
+            ((512, 1024, 512), TransferStep::Direct(1024)),
+            ((0, 65_536 + 777, 0), TransferStep::Direct(65_536)),
+            ((512, 8192, 512), TransferStep::Direct(8192)),
+            ((512, 8193, 512), TransferStep::Direct(7680)),
+            ((4096, 777, 0), TransferStep::Buffered(777)),
+            ((100, 65_536, 100), TransferStep::Buffered(3996)),
+            ((100, 200, 100), TransferStep::Buffered(200)),
             // The address never gets aligned where the offset is, so nothing of it can go direct.
-            ((100, 65_536, 0), Way::Buffered(65_536)),
-            ((0, 65_536, 100), Way::Buffered(65_536)),
+            ((100, 65_536, 0), TransferStep::Buffered(65_536)),
+            ((0, 65_536, 100), TransferStep::Buffered(65_536)),
         ];
         for ((at, len, address), way) in table {
             assert_eq!(io.way_of(at, len, address), way, "{len} bytes at {at} from {address}");
@@ -239,14 +241,14 @@ mod tests {
 
     #[test]
     fn memory_may_be_coarser_or_finer_than_offsets() {
-        assert_eq!(direct(512, 4).way_of(512, 512, 4), Way::Direct(512));
-        assert_eq!(direct(512, 4096).way_of(512, 512, 512), Way::Buffered(512));
-        assert_eq!(direct(4096, 512).way_of(512, 512, 512), Way::Buffered(512));
+        assert_eq!(direct(512, 4).way_of(512, 512, 4), TransferStep::Direct(512));
+        assert_eq!(direct(512, 4096).way_of(512, 512, 512), TransferStep::Buffered(512));
+        assert_eq!(direct(4096, 512).way_of(512, 512, 512), TransferStep::Buffered(512));
     }
 
     #[test]
     fn without_direct_everything_goes_one_way_at_once() {
         let io = Positional::buffered(tempfile::tempfile().unwrap().into(), Cache::Keep);
-        assert_eq!(io.way_of(100, 65_536, 7), Way::Buffered(65_536));
+        assert_eq!(io.way_of(100, 65_536, 7), TransferStep::Buffered(65_536));
     }
 }

@@ -1,5 +1,5 @@
 //! Which pages were not in the page cache before we read them: haul drops those; other processes use the others.
-use super::behind::drop_pages;
+use super::writeback_queue::drop_pages;
 use crate::core::Extent;
 use crate::sys::page_cache;
 use std::io;

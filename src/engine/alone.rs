@@ -6,22 +6,22 @@
 use crate::core::{Request, RequestError};
 
 /// A request that failed, and its error.
-type Failed = (Request, RequestError);
+type FailedRequest = (Request, RequestError);
 
 /// Blocks that are retried alone.
-pub(super) struct Alone {
+pub(super) struct AloneRetries {
     /// They wait for the one that is tried.
-    pub(super) waiting: Vec<Failed>,
+    pub(super) waiting: Vec<FailedRequest>,
     /// The slot of the block that is tried, and its earlier error.
     pub(super) now: Option<(u32, RequestError)>,
     /// Those that succeeded.
     pub(super) succeeded: u64,
 }
 
-impl Alone {
+impl AloneRetries {
     /// Nothing waits; there is room for so many.
     pub(super) fn new(slots: usize) -> Self {
-        Alone { waiting: Vec::with_capacity(slots), now: None, succeeded: 0 }
+        AloneRetries { waiting: Vec::with_capacity(slots), now: None, succeeded: 0 }
     }
 
     /// Blocks that wait, in no queue.
@@ -35,7 +35,7 @@ impl Alone {
     }
 
     /// Takes out the first in the order of blocks of those that are `wanted`.
-    pub(super) fn take_first(&mut self, wanted: impl Fn(u64) -> bool) -> Option<Failed> {
+    pub(super) fn take_first(&mut self, wanted: impl Fn(u64) -> bool) -> Option<FailedRequest> {
         let tickets = self.waiting.iter().map(|(request, _)| request.ticket).enumerate();
         let (first, _) = tickets.filter(|(_, ticket)| wanted(*ticket)).min_by_key(|(_, ticket)| *ticket)?;
         Some(self.waiting.swap_remove(first))

@@ -103,7 +103,7 @@ mod tests {
 
     /// The result of reading a block.
     #[derive(Debug, Default)]
-    struct Came {
+    struct ReadOutcome {
         /// First bytes of logical blocks that count as bad.
         bad: Vec<u64>,
         /// Bytes that were read, each once.
@@ -113,8 +113,8 @@ mod tests {
     }
 
     /// Reads `block`, of which the logical blocks at `bad` fail; `blames`: the device names the first of them.
-    fn read(block: Block, bad: &[u64], blames: bool, tries: u32) -> Came {
-        let (mut around, mut came) = (BadBlockSearch::default(), Came::default());
+    fn read(block: Block, bad: &[u64], blames: bool, tries: u32) -> ReadOutcome {
+        let (mut around, mut came) = (BadBlockSearch::default(), ReadOutcome::default());
         let (mut at, mut until) = (0, block.len);
         while at < block.len {
             came.reads += 1;

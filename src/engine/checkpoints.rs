@@ -1,5 +1,7 @@
 //! Checkpoints: periodically the dest is made durable beside the running copy, and what had arrived is written down.
-use crate::core::{CheckpointPlan, CheckpointSink, Endpoint, Error, Extent, ExtentSet, Kept, Kind, Op, Plan, Side};
+use crate::core::{
+    CheckpointPlan, CheckpointSink, Endpoint, Error, Extent, ExtentSet, JournalTotals, Kind, Op, Plan, Side,
+};
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -11,19 +13,19 @@ const REST_PER_FLUSH: u32 = 100;
 
 /// What arrived and is in no checkpoint yet; offsets count from the first byte of the copy.
 #[derive(Clone, Default)]
-struct News {
+struct Uncheckpointed {
     /// Acknowledged by the dest.
     pub(super) arrived: ExtentSet,
     /// Not to be read from the source, and zeros on the dest.
     pub(super) unread: ExtentSet,
 }
 
-impl News {
+impl Uncheckpointed {
     fn is_empty(&self) -> bool {
         self.arrived.is_empty() && self.unread.is_empty()
     }
 
-    fn add(&mut self, other: &News) {
+    fn add(&mut self, other: &Uncheckpointed) {
         self.arrived.insert_all(&other.arrived);
         self.unread.insert_all(&other.unread);
     }
@@ -32,13 +34,13 @@ impl News {
 /// A checkpoint under way, on a thread of its own: the pump continues.
 struct Underway {
     /// What it makes durable.
-    news: News,
+    news: Uncheckpointed,
     pub(super) since: Instant,
-    pub(super) thread: JoinHandle<(Box<dyn CheckpointSink>, Result<(), Trouble>)>,
+    pub(super) thread: JoinHandle<(Box<dyn CheckpointSink>, Result<(), CheckpointError>)>,
 }
 
 /// Why a checkpoint is none.
-pub(super) enum Trouble {
+pub(super) enum CheckpointError {
     /// The dest was not made durable: what had been acknowledged may be lost, and the failure is reported only once.
     Flush(io::Error),
     /// Nothing could be written down. The copy need not care.
@@ -53,7 +55,7 @@ pub(super) struct Checkpoints {
     pub(super) keeper: Option<Box<dyn CheckpointSink>>,
     pub(super) every: [Duration; 2],
     /// In no checkpoint yet.
-    news: News,
+    news: Uncheckpointed,
     underway: Option<Underway>,
     pub(super) next_at: Instant,
     /// Nothing can be written down: no more flushes for it.
@@ -63,7 +65,7 @@ pub(super) struct Checkpoints {
     /// The byte after the last that was acknowledged, in this run or before.
     pub(super) end: u64,
     pub(super) flush_failed: bool,
-    pub(super) kept: Kept,
+    pub(super) kept: JournalTotals,
 }
 
 impl Checkpoints {
@@ -73,14 +75,14 @@ impl Checkpoints {
             dest: dest.clone(),
             keeper: Some(keeping.keeper),
             every: keeping.every,
-            news: News::default(),
+            news: Uncheckpointed::default(),
             underway: None,
             next_at: now + keeping.every[0],
             given_up: false,
             end: keeping.already.end(),
             durable: keeping.already,
             flush_failed: false,
-            kept: Kept { already_bytes, ..Kept::default() },
+            kept: JournalTotals { already_bytes, ..JournalTotals::default() },
         }
     }
 
@@ -112,7 +114,7 @@ impl Checkpoints {
 
     /// Begins a checkpoint where it is time for one, and ends one whose thread is through. Costs two comparisons
     /// otherwise.
-    pub(super) fn round(&mut self, now: Instant) -> Result<(), Trouble> {
+    pub(super) fn round(&mut self, now: Instant) -> Result<(), CheckpointError> {
         if self.underway.as_ref().is_some_and(|underway| underway.thread.is_finished()) {
             self.collect(now)?;
         }
@@ -122,13 +124,13 @@ impl Checkpoints {
         Ok(())
     }
 
-    fn begin(&mut self, now: Instant) -> Result<(), Trouble> {
+    fn begin(&mut self, now: Instant) -> Result<(), CheckpointError> {
         let Some(mut keeper) = self.keeper.take() else { return Ok(()) };
         let news = std::mem::take(&mut self.news);
         let (dest, told) = (self.dest.clone(), news.clone());
         let work = move || {
-            let flushed = dest.make_durable().map_err(Trouble::Flush);
-            let kept = flushed.and_then(|()| keeper.keep(&told.arrived, &told.unread).map_err(Trouble::Keep));
+            let flushed = dest.make_durable().map_err(CheckpointError::Flush);
+            let kept = flushed.and_then(|()| keeper.keep(&told.arrived, &told.unread).map_err(CheckpointError::Keep));
             (keeper, kept)
         };
         // A thread for each costs some 20 µs once in seconds, and nothing where a copy is over before.
@@ -141,13 +143,13 @@ impl Checkpoints {
             // The keeper went with the thread that was not made.
             Err(source) => {
                 let error = Error::new(Kind::Io, "cannot start a thread for checkpoints").because(source);
-                self.took_in(&news, Err(Trouble::Keep(error)))
+                self.took_in(&news, Err(CheckpointError::Keep(error)))
             }
         }
     }
 
     /// Waits for the checkpoint under way, if any, and gets its result.
-    pub(super) fn collect(&mut self, now: Instant) -> Result<(), Trouble> {
+    pub(super) fn collect(&mut self, now: Instant) -> Result<(), CheckpointError> {
         let Some(Underway { news, since, thread }) = self.underway.take() else { return Ok(()) };
         let (keeper, result) = match thread.join() {
             Ok(ended) => ended,
@@ -160,27 +162,27 @@ impl Checkpoints {
         self.took_in(&news, result)
     }
 
-    fn took_in(&mut self, news: &News, result: Result<(), Trouble>) -> Result<(), Trouble> {
+    fn took_in(&mut self, news: &Uncheckpointed, result: Result<(), CheckpointError>) -> Result<(), CheckpointError> {
         match &result {
             Ok(()) => {
                 self.durable.insert_all(&news.arrived);
                 self.kept.checkpoints += 1;
             }
-            Err(Trouble::Keep(_)) => {
+            Err(CheckpointError::Keep(_)) => {
                 self.news.add(news);
                 self.given_up = true;
             }
-            Err(Trouble::Flush(_)) => (self.given_up, self.flush_failed) = (true, true),
+            Err(CheckpointError::Flush(_)) => (self.given_up, self.flush_failed) = (true, true),
         }
         result
     }
 
     /// Writes down what arrived since the last checkpoint. The dest has been made durable since.
-    pub(super) fn keep_the_rest(&mut self) -> Result<(), Trouble> {
+    pub(super) fn keep_the_rest(&mut self) -> Result<(), CheckpointError> {
         let news = std::mem::take(&mut self.news);
         match self.keeper.as_mut() {
             Some(keeper) if !news.is_empty() => {
-                let result = keeper.keep(&news.arrived, &news.unread).map_err(Trouble::Keep);
+                let result = keeper.keep(&news.arrived, &news.unread).map_err(CheckpointError::Keep);
                 self.took_in(&news, result)
             }
             _ => Ok(()),
@@ -193,8 +195,8 @@ impl Checkpoints {
     }
 
     /// What to report at the end.
-    pub(super) fn into_kept(self) -> Kept {
-        Kept { durable_bytes: self.durable.total_bytes(), ..self.kept }
+    pub(super) fn into_kept(self) -> JournalTotals {
+        JournalTotals { durable_bytes: self.durable.total_bytes(), ..self.kept }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Before the first block and after the last: room on the dest, its end, durability.
-use super::checkpoints::{Checkpoints, Trouble, flush_error, given_up};
+use super::checkpoints::{CheckpointError, Checkpoints, flush_error, given_up};
 use super::run::Run;
 use crate::core::{
-    Change, Direction, Ended, EngineKind, Error, Event, Existing, Extent, ExtentSet, Op, Phase, Result, Route, Side,
-    Zeros,
+    Direction, Ended, EndpointChange, EngineKind, Error, Event, Existing, Extent, ExtentSet, Op, Phase, Result, Route,
+    Side, Zeros,
 };
 use std::io;
 use std::time::Instant;
@@ -92,11 +92,11 @@ impl Run<'_> {
         }
         match checkpoints.collect(Instant::now()) {
             Ok(()) => {}
-            Err(Trouble::Keep(error)) => self.notes.push(given_up(&error)),
-            Err(Trouble::Flush(source)) if matches!(self.ended, Ended::Failed(_)) => {
+            Err(CheckpointError::Keep(error)) => self.notes.push(given_up(&error)),
+            Err(CheckpointError::Flush(source)) if matches!(self.ended, Ended::Failed(_)) => {
                 self.notes.push(source.to_string())
             }
-            Err(Trouble::Flush(source)) => {
+            Err(CheckpointError::Flush(source)) => {
                 let error = flush_error(self.plan, &self.ends[Side::Dest.index()], source);
                 self.ended = Ended::Failed(Box::new(error));
             }
@@ -116,7 +116,7 @@ impl Run<'_> {
         if let Some(bad) = self.ended.bad_place().and_then(|place| place.intersection(&copy)) {
             checkpoints.unread(Extent::new(bad.offset - copy.offset, bad.len));
         }
-        if let Err(Trouble::Keep(error)) = checkpoints.keep_the_rest() {
+        if let Err(CheckpointError::Keep(error)) = checkpoints.keep_the_rest() {
             self.notes.push(given_up(&error));
         }
     }
@@ -154,18 +154,20 @@ impl Run<'_> {
             let (name, address) = (side.name(), &self.plan.side(*side).address);
             let during = if comparing { "during the comparison" } else { "during the copy" };
             let note = match (self.ends[side.index()].change(), comparing) {
-                (Some(Change::Grew(bytes)), true) => format!("{name} {address} grew by {bytes} bytes {during}"),
-                (Some(Change::Grew(bytes)), false) => {
+                (Some(EndpointChange::Grew(bytes)), true) => format!("{name} {address} grew by {bytes} bytes {during}"),
+                (Some(EndpointChange::Grew(bytes)), false) => {
                     format!("{name} {address} grew by {bytes} bytes {during}; haul did not copy them")
                 }
-                (Some(Change::Shrank(bytes)), _) => format!("{name} {address} shrank by {bytes} bytes {during}"),
-                (Some(Change::Modified), true) => format!("{name} {address} was modified {during}"),
-                (Some(Change::Modified), false) => {
+                (Some(EndpointChange::Shrank(bytes)), _) => {
+                    format!("{name} {address} shrank by {bytes} bytes {during}")
+                }
+                (Some(EndpointChange::Modified), true) => format!("{name} {address} was modified {during}"),
+                (Some(EndpointChange::Modified), false) => {
                     format!("{name} {address} was modified {during}: the copy may mix old and new data")
                 }
                 (None, _) => continue,
             };
-            self.watch.observer.hear(&Event::Warned(&note));
+            self.watch.observer.on_event(&Event::Warned(&note));
             self.notes.push(note);
         }
     }

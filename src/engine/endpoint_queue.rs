@@ -70,7 +70,7 @@ impl EndpointQueue {
 mod tests {
     use super::*;
     use crate::core::{Facts, Kind, Op};
-    use crate::disks::memory::{Asked, Memory};
+    use crate::disks::memory::{Memory, RecordedRequest};
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
     #[test]
@@ -95,14 +95,14 @@ mod tests {
                 assert!(matches!(completion.result, Transferred::Moved(64)), "{engine:?}: {:?}", completion.result);
                 assert_eq!(completion.request.buffer.bytes()[0] as usize, slot * 64, "{engine:?}");
             }
-            assert!(disk.asked().iter().all(|Asked { op, .. }| *op == Op::Read));
+            assert!(disk.asked().iter().all(|RecordedRequest { op, .. }| *op == Op::Read));
         }
     }
 
     /// A disk that has no memory for a request the first time.
-    struct Hesitant(Memory, AtomicBool);
+    struct OutOfMemoryOnce(Memory, AtomicBool);
 
-    impl Endpoint for Hesitant {
+    impl Endpoint for OutOfMemoryOnce {
         fn facts(&self) -> &Facts {
             self.0.facts()
         }
@@ -120,7 +120,8 @@ mod tests {
     #[test]
     fn a_request_of_which_nothing_has_happened_goes_again_and_is_no_failure() {
         for engine in [EngineKind::Sync, EngineKind::Threads, EngineKind::Ring] {
-            let end: Arc<dyn Endpoint> = Arc::new(Hesitant(Memory::disk(vec![7; 64], &[]), AtomicBool::new(false)));
+            let end: Arc<dyn Endpoint> =
+                Arc::new(OutOfMemoryOnce(Memory::disk(vec![7; 64], &[]), AtomicBool::new(false)));
             let arena = Arena::map(64).unwrap();
             let mut side = EndpointQueue::open(&end, engine, 1, &arena).unwrap();
             let (buffer, op, side_of) = (arena.carve(64, 1).remove(0), Op::Read, Side::Source);

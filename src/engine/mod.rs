@@ -24,5 +24,5 @@ mod watch;
 
 pub use endpoint_queue::EndpointQueue;
 pub use ring::refused as ring_refused;
-pub use run::{Ends, run, run_keeping};
+pub use run::{Endpoints, run, run_keeping};
 pub use watch::Watch;

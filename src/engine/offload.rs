@@ -30,7 +30,7 @@ pub(super) fn reflink(plan: &Plan, ends: &[Arc<dyn Endpoint>; 2]) -> Offloaded {
 }
 
 /// How a copy that the device makes by itself has ended.
-pub(super) struct Copied {
+pub(super) struct OffloadResult {
     /// Bytes, from the first on.
     pub(super) bytes: u64,
     /// Why it ended early, if not by a signal.
@@ -46,7 +46,7 @@ pub(super) fn refusal_note(error: &io::Error) -> Option<String> {
 }
 
 /// Lets the device copy, one command after the other: between them a stop is noticed, and the tally follows.
-pub(super) fn by_device(plan: &Plan, dest: &Arc<dyn Endpoint>, watch: Watch<'_>) -> Copied {
+pub(super) fn by_device(plan: &Plan, dest: &Arc<dyn Endpoint>, watch: Watch<'_>) -> OffloadResult {
     let (mut bytes, len) = (0, plan.len.unwrap_or(0));
     let DeviceCopy { from_offset, command_bytes, from: name } =
         plan.device_copy.expect("the plan has it for this engine");
@@ -56,11 +56,11 @@ pub(super) fn by_device(plan: &Plan, dest: &Arc<dyn Endpoint>, watch: Watch<'_>)
         let source = name.as_ref().map_or(OffloadSource::SameDevice, OffloadSource::Device);
         match dest.offload(source, from, to_offset) {
             Ok(moved) => bytes += moved,
-            Err(error) => return Copied { bytes, failed: Some(error) },
+            Err(error) => return OffloadResult { bytes, failed: Some(error) },
         }
         watch.tally.written_bytes.store(bytes, Relaxed);
     }
-    Copied { bytes, failed: None }
+    OffloadResult { bytes, failed: None }
 }
 
 #[cfg(test)]

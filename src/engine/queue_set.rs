@@ -1,6 +1,6 @@
 //! The queues that requests are in flight on: a ring that both sides may share, a queue that a side brings along, and
 //! blocking calls for what neither takes.
-use super::ring::{Form, Narrow, RingQueue, Wide};
+use super::ring::{EntryForm, Narrow, RingQueue, Wide};
 use super::threads::Calls;
 use crate::core::{Arena, Completion, Endpoint, EngineKind, OnRing, Queue, Ready, Request, Side};
 use crate::sys::wait_any;
@@ -92,7 +92,7 @@ impl QueueSet {
     }
 
     /// Takes in a ring for these sides.
-    fn add_ring<F: Form + 'static>(&mut self, ends: OnOneRing, depth: u32, arena: &Arena) -> io::Result<()> {
+    fn add_ring<F: EntryForm + 'static>(&mut self, ends: OnOneRing, depth: u32, arena: &Arena) -> io::Result<()> {
         let own = ends.each_ref().map(|end| end.is_some().then_some(self.queues.len()));
         let ring = RingQueue::<F>::open(ends, depth, arena)?;
         let (detail, notes) = ring.detail();
@@ -230,15 +230,15 @@ mod tests {
 
     /// A queue that waits for a bell, and what it was informed of waiting.
     #[derive(Default)]
-    struct Heard {
+    struct WaitLog {
         bell: Option<OwnedFd>,
         is_ready: AtomicBool,
         told: Mutex<Vec<Option<i16>>>,
     }
 
-    struct Waits(Arc<Heard>);
+    struct BellEndpoint(Arc<WaitLog>);
 
-    impl Queue for Waits {
+    impl Queue for BellEndpoint {
         fn submit(&mut self, _: Request) {}
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
@@ -255,9 +255,9 @@ mod tests {
         }
     }
 
-    struct Own(Memory, Arc<Heard>);
+    struct OwnQueueEndpoint(Memory, Arc<WaitLog>);
 
-    impl Endpoint for Own {
+    impl Endpoint for OwnQueueEndpoint {
         fn facts(&self) -> &Facts {
             self.0.facts()
         }
@@ -265,7 +265,7 @@ mod tests {
             self.0.perform(request)
         }
         fn own_queue(&self, _: u32) -> Option<io::Result<Box<dyn Queue>>> {
-            Some(Ok(Box::new(Waits(self.1.clone()))))
+            Some(Ok(Box::new(BellEndpoint(self.1.clone()))))
         }
         fn diagnose(&self, op: Op, offset: u64, error: &io::Error) -> Kind {
             self.0.diagnose(op, offset, error)
@@ -276,10 +276,10 @@ mod tests {
     fn each_queue_is_told_what_poll_found_of_it_or_that_nobody_looked() {
         let heard = [(); 2].map(|()| {
             let bell = eventfd(0, EventfdFlags::CLOEXEC).unwrap();
-            Arc::new(Heard { bell: Some(bell), ..Heard::default() })
+            Arc::new(WaitLog { bell: Some(bell), ..WaitLog::default() })
         });
-        let own = |heard: &Arc<Heard>| -> Arc<dyn Endpoint> {
-            Arc::new(Own(Memory::disk(vec![0; 4096], &[]), heard.clone()))
+        let own = |heard: &Arc<WaitLog>| -> Arc<dyn Endpoint> {
+            Arc::new(OwnQueueEndpoint(Memory::disk(vec![0; 4096], &[]), heard.clone()))
         };
         let ends = heard.each_ref().map(own);
         let sides = ends.each_ref().map(|end| Some((end, 1)));

@@ -195,9 +195,9 @@ impl Queues {
     }
 
     /// Tells which blocks were digested since the last time.
-    pub(super) fn tell_digested(&self, observer: &dyn Observer) {
+    pub(super) fn report_digested(&self, observer: &dyn Observer) {
         if let Some(digests) = &self.digests {
-            digests.digested().into_iter().for_each(|block| observer.hear(&Event::Digested(block)));
+            digests.digested().into_iter().for_each(|block| observer.on_event(&Event::Digested(block)));
         }
     }
 
@@ -256,7 +256,7 @@ impl Queues {
     pub(super) fn finish_digests(&mut self, observer: &dyn Observer) -> Vec<crate::core::Digest> {
         let Some(digests) = self.digests.take() else { return Vec::new() };
         let (digests, blocks) = digests.finish();
-        blocks.into_iter().for_each(|block| observer.hear(&Event::Digested(block)));
+        blocks.into_iter().for_each(|block| observer.on_event(&Event::Digested(block)));
         digests
     }
 }

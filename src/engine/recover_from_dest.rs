@@ -24,6 +24,8 @@ pub(super) struct DestRecovery {
     pub(super) now: Option<BadPlace>,
     /// What is read into; away while it is in use.
     pub(super) buffer: Option<Buffer>,
+    /// Bytes that the dest gave instead of the source.
+    pub(super) recovered_bytes: u64,
 }
 
 impl DestRecovery {
@@ -33,7 +35,8 @@ impl DestRecovery {
     /// What `mmap(2)` says, mostly ENOMEM.
     pub(super) fn new(plan: &Plan, source: &Facts) -> io::Result<Self> {
         let len = finest_bytes(plan, Side::Source, source) + 2 * align_bytes(plan);
-        Ok(DestRecovery { waiting: VecDeque::new(), now: None, buffer: Some(Arena::lone(len)?) })
+        let buffer = Some(Arena::lone(len)?);
+        Ok(DestRecovery { waiting: VecDeque::new(), now: None, buffer, recovered_bytes: 0 })
     }
 
     /// Blocks that wait, in no queue.

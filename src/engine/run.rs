@@ -2,7 +2,7 @@
 use super::checkpoints::Checkpoints;
 use super::engine_error::engine_error;
 use super::meter::Meter;
-use super::offload::{Copied, Offloaded, by_device, reflink, refusal_note};
+use super::offload::{OffloadResult, Offloaded, by_device, reflink, refusal_note};
 use super::pump::Pump;
 use super::queues::Queues;
 use super::recover_from_dest::DestRecovery;
@@ -22,12 +22,12 @@ use std::time::{Duration, Instant};
 const READY_BYTES_MAX: u64 = 16 << 20;
 
 /// Both sides, open, by [`Side::index`].
-pub type Ends = [Arc<dyn Endpoint>; 2];
+pub type Endpoints = [Arc<dyn Endpoint>; 2];
 
 /// Carries the plan out and reports how it ended. `schedule` hands out the extents of this plan.
 ///
 /// Nothing is in flight when it returns, however it ended.
-pub fn run(plan: &Plan, ends: &Ends, schedule: &mut dyn Schedule, watch: Watch<'_>) -> Outcome {
+pub fn run(plan: &Plan, ends: &Endpoints, schedule: &mut dyn Schedule, watch: Watch<'_>) -> Outcome {
     run_keeping(plan, ends, schedule, watch, None)
 }
 
@@ -35,7 +35,7 @@ pub fn run(plan: &Plan, ends: &Ends, schedule: &mut dyn Schedule, watch: Watch<'
 /// `schedule` hands out.
 pub fn run_keeping(
     plan: &Plan,
-    ends: &Ends,
+    ends: &Endpoints,
     schedule: &mut dyn Schedule,
     watch: Watch<'_>,
     keeping: Option<CheckpointPlan>,
@@ -43,7 +43,9 @@ pub fn run_keeping(
     let cached_before = ends.each_ref().map(cached_bytes);
     let mut run = Run::new(plan, ends, watch);
     if let Some(keeping) = keeping {
-        watch.tally.already_bytes.store(keeping.already.total_bytes(), Relaxed);
+        // What is read again counts as it comes by.
+        let already_bytes = if plan.hashes.is_empty() { keeping.already.total_bytes() } else { 0 };
+        watch.tally.already_bytes.store(already_bytes, Relaxed);
         run.checkpoints = Some(Checkpoints::new(keeping, &ends[Side::Dest.index()], Instant::now()));
     }
     watch.begin(Phase::Copying);
@@ -66,7 +68,7 @@ pub fn run_keeping(
     let elapsed = meter.elapsed_now();
     let flushing = if plan.durable { elapsed.saturating_sub(before_flush) } else { Duration::ZERO };
     if let Ended::Failed(error) = &run.ended {
-        watch.observer.hear(&Event::Failed(error));
+        watch.observer.on_event(&Event::Failed(error));
     }
     run.into_outcome(&meter, cached_before, elapsed, flushing)
 }
@@ -79,7 +81,7 @@ fn cached_bytes(end: &Arc<dyn Endpoint>) -> Option<u64> {
 /// A run under way: what is known so far.
 pub(super) struct Run<'a> {
     pub(super) plan: &'a Plan,
-    pub(super) ends: &'a Ends,
+    pub(super) ends: &'a Endpoints,
     pub(super) watch: Watch<'a>,
     pub(super) engine: EngineKind,
     detail: Vec<String>,
@@ -87,6 +89,8 @@ pub(super) struct Run<'a> {
     fallbacks: Vec<String>,
     pub(super) ended: Ended,
     pub(super) totals: Totals,
+    /// Bytes of blocks that went their whole way.
+    done_bytes: u64,
     pub(super) claimed: Extent,
     pub(super) digests: Vec<crate::core::Digest>,
     pace: Pace,
@@ -100,7 +104,7 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(plan: &'a Plan, ends: &'a Ends, watch: Watch<'a>) -> Self {
+    fn new(plan: &'a Plan, ends: &'a Endpoints, watch: Watch<'a>) -> Self {
         Run {
             plan,
             ends,
@@ -111,6 +115,7 @@ impl<'a> Run<'a> {
             fallbacks: Vec::new(),
             ended: Ended::Complete,
             totals: Totals::default(),
+            done_bytes: 0,
             claimed: Extent::new(0, 0),
             digests: Vec::new(),
             pace: Pace::default(),
@@ -124,7 +129,7 @@ impl<'a> Run<'a> {
     }
 
     fn fall_back(&mut self, note: String) {
-        self.watch.observer.hear(&Event::FellBack(&note));
+        self.watch.observer.on_event(&Event::FellBack(&note));
         self.fallbacks.push(note);
     }
 
@@ -139,10 +144,10 @@ impl<'a> Run<'a> {
 
     fn copy_by_device(&mut self) -> Result<bool> {
         let dest = &self.ends[Side::Dest.index()];
-        let Copied { bytes, failed } = by_device(self.plan, dest, self.watch);
+        let OffloadResult { bytes, failed } = by_device(self.plan, dest, self.watch);
         let refused = failed.as_ref().filter(|_| bytes == 0).and_then(refusal_note);
         if let (Some(note), Some(instead)) = (refused, self.plan.engine_instead) {
-            self.watch.observer.hear(&Event::FellBack(&note));
+            self.watch.observer.on_event(&Event::FellBack(&note));
             // It was asked for.
             self.notes.push(note);
             self.engine = instead;
@@ -185,8 +190,10 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Something is missing on the dest, or in the digests of all data.
     fn cut_short(&self) -> bool {
-        self.plan.len.is_none_or(|len| self.claimed.len < len)
+        let undigested = || self.plan.total_bytes().is_some_and(|total| self.done_bytes < total);
+        self.plan.len.is_none_or(|len| self.claimed.len < len) || !self.plan.hashes.is_empty() && undigested()
     }
 
     /// Moves the bytes. `None`: it failed before the first request.
@@ -236,7 +243,7 @@ impl<'a> Run<'a> {
     }
 
     fn take_results(&mut self, pump: &mut Pump<'_>, governor: &Governor, drained: bool) {
-        self.totals = pump.totals;
+        (self.totals, self.done_bytes) = (pump.totals, pump.done_bytes);
         self.differences = pump.differences();
         self.checkpoints = pump.checkpoints.take();
         self.unread = std::mem::take(&mut pump.unread);
@@ -255,6 +262,13 @@ impl<'a> Run<'a> {
         if pump.unreadable_dest > 0 {
             let blocks = pump.unreadable_dest;
             self.notes.push(format!("unreadable blocks of the destination, rewritten: {blocks}"));
+        }
+        if let Some(bytes) = pump.recovery.as_ref().map(|recovery| recovery.recovered_bytes).filter(|&bytes| bytes > 0)
+        {
+            self.notes.push(format!(
+                "bytes that an earlier run copied and that can no longer be read from the source, read from the \
+                 destination: {bytes}"
+            ));
         }
         if drained {
             self.digests = pump.queues.finish_digests(self.watch.observer);

@@ -22,6 +22,6 @@ impl<'a> Watch<'a> {
     /// Tells that a phase begins.
     pub(super) fn begin(&self, phase: Phase) {
         self.tally.phase.store(phase as u8, Relaxed);
-        self.observer.hear(&Event::Began(phase));
+        self.observer.on_event(&Event::Began(phase));
     }
 }

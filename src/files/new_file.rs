@@ -1,6 +1,6 @@
 //! A file that is being made.
 use super::place::{inode, our_uid, regular};
-use super::{FileError, Place};
+use super::{FileError, FolderEntry};
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, RenameFlags, flock};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -22,7 +22,7 @@ const RANDOM_BYTES: usize = 12;
 const MODE: Mode = Mode::from_raw_mode(0o600);
 
 /// Files that are being made, for an end that drops nothing.
-static UNFINISHED: Mutex<Vec<(Place, OsString)>> = Mutex::new(Vec::new());
+static UNFINISHED: Mutex<Vec<(FolderEntry, OsString)>> = Mutex::new(Vec::new());
 
 /// How often, and with what pause, an end by a signal tries to get at the list of them. Making a file takes no time but
 /// where its file system hangs, and a file that stays is better than a process that does.
@@ -59,7 +59,7 @@ pub enum Visibility {
 /// makes a file of the same name is found before either has done its work.
 #[derive(Debug)]
 pub struct NewFile {
-    place: Place,
+    place: FolderEntry,
     temporary: OsString,
     file: File,
     is_published: bool,
@@ -70,7 +70,7 @@ impl NewFile {
     ///
     /// # Errors
     /// Another process is making a file for this place; the file system fails.
-    pub fn begin(place: &Place) -> Result<NewFile, FileError> {
+    pub fn begin(place: &FolderEntry) -> Result<NewFile, FileError> {
         // Held from before it is there, so that an end by a signal finds it.
         let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
         let (temporary, file) = loop {
@@ -145,7 +145,7 @@ impl NewFile {
             rustix::fs::fchmod(&self.file, Mode::from_raw_mode(0o666 & !umask()))?;
         }
         self.file.sync_all()?;
-        let Place { folder, name, .. } = &self.place;
+        let FolderEntry { folder, name, .. } = &self.place;
         match rustix::fs::renameat_with(folder, &self.temporary, folder, name, RenameFlags::NOREPLACE) {
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => self.link()?,
             Err(Errno::EXIST) => return Err(FileError::Exists),
@@ -157,7 +157,7 @@ impl NewFile {
     /// Gives it its name on a file system that cannot rename without replacing. A link never replaces; where there are
     /// no links either the name is examined before, which a process in between could defeat.
     fn link(&self) -> Result<(), FileError> {
-        let Place { folder, name, .. } = &self.place;
+        let FolderEntry { folder, name, .. } = &self.place;
         match rustix::fs::linkat(folder, &self.temporary, folder, name, AtFlags::empty()) {
             Ok(()) => {
                 // The name stands; that the other one may stay too is no failure to report.
@@ -178,7 +178,7 @@ impl NewFile {
         let old = rustix::fs::fstat(old)?;
         rustix::fs::fchmod(&self.file, Mode::from_raw_mode(old.st_mode & 0o777))?;
         self.file.sync_all()?;
-        let Place { folder, name, .. } = &self.place;
+        let FolderEntry { folder, name, .. } = &self.place;
         let is_old = |name: &OsStr| -> Result<bool, FileError> {
             Ok(self.place.stat_of(name)?.is_some_and(|found| inode(&found) == inode(&old)))
         };
@@ -234,7 +234,7 @@ pub fn nameless(folder: &Path) -> Result<File, FileError> {
         return Ok(fd.into());
     }
     // Not every file system has files without names: one with a name for as long as it takes to remove it.
-    let new = NewFile::begin(&Place::of(&folder.join("scratch"))?)?;
+    let new = NewFile::begin(&FolderEntry::of(&folder.join("scratch"))?)?;
     Ok(new.file.try_clone()?)
 }
 

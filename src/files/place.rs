@@ -15,7 +15,7 @@ const OTHERS_WRITE: u32 = 0o022;
 
 /// A name in a folder that is open: whatever becomes of the path to the folder, this stays the same folder.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct FolderEntry {
     pub(super) folder: Arc<OwnedFd>,
     /// It was opened for reading: it can be listed and synced.
     pub(super) can_be_read: bool,
@@ -34,21 +34,21 @@ pub enum Opening {
     Own,
 }
 
-/// What a name leads to. Two paths with one `Found` lead to one file, whatever their names.
+/// What a name leads to. Two paths with one `FileIdentity` lead to one file, whatever their names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum FileIdentity {
     /// This file, device or folder: device and inode number.
     Inode(u64, u64),
     /// Nothing yet: device and inode number of the folder, and the name there.
     Nothing(u64, u64, OsString),
 }
 
-impl Place {
+impl FolderEntry {
     /// The place that `path` names. A symbolic link at its last name is not followed.
     ///
     /// # Errors
     /// The error of `open(2)` of the folder; `path` ends in no name.
-    pub fn of(path: &Path) -> io::Result<Place> {
+    pub fn of(path: &Path) -> io::Result<FolderEntry> {
         let name = path.file_name().ok_or_else(|| io::Error::other("it does not end in a file name"))?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -58,21 +58,23 @@ impl Place {
             Err(Errno::ACCESS) => (rustix::fs::open(folder, flags | OFlags::PATH, Mode::empty())?, false),
             Err(errno) => return Err(errno.into()),
         };
-        Ok(Place { folder: Arc::new(fd), can_be_read, name: name.to_owned(), path: path.to_owned() })
+        Ok(FolderEntry { folder: Arc::new(fd), can_be_read, name: name.to_owned(), path: path.to_owned() })
     }
 
     /// The same, but where `path` is a symbolic link of this user or of root, the place that it leads to: for files
     /// that people keep elsewhere on purpose.
     ///
     /// # Errors
-    /// As for [`Place::of`]; the link is another user's, or leads nowhere.
-    pub fn following(path: &Path) -> Result<Place, FileError> {
+    /// As for [`FolderEntry::of`]; the link is another user's, or leads nowhere.
+    pub fn following(path: &Path) -> Result<FolderEntry, FileError> {
         match fs::symlink_metadata(path) {
             Ok(link) if link.is_symlink() && ![0, our_uid()].contains(&link.uid()) => {
                 Err(FileError::NotOurs(format!("it is a symbolic link owned by user {}", link.uid())))
             }
-            Ok(link) if link.is_symlink() => Ok(Place { path: path.to_owned(), ..Place::of(&canonical(path)?)? }),
-            _ => Ok(Place::of(path)?),
+            Ok(link) if link.is_symlink() => {
+                Ok(FolderEntry { path: path.to_owned(), ..FolderEntry::of(&canonical(path)?)? })
+            }
+            _ => Ok(FolderEntry::of(path)?),
         }
     }
 
@@ -189,14 +191,14 @@ impl Place {
     ///
     /// # Errors
     /// The error of `stat(2)`.
-    pub fn found(&self) -> io::Result<Found> {
+    pub fn found(&self) -> io::Result<FileIdentity> {
         match rustix::fs::statat(&self.folder, &self.name, AtFlags::empty()) {
-            Ok(stat) => Ok(Found::Inode(stat.st_dev, stat.st_ino)),
+            Ok(stat) => Ok(FileIdentity::Inode(stat.st_dev, stat.st_ino)),
             Err(Errno::NOENT) => match fs::read_link(&self.path) {
                 // A link that leads to nothing yet.
                 Ok(target) => {
                     let folder = self.path.parent().unwrap_or(Path::new("."));
-                    Place::of(&folder.join(target))?.unnamed()
+                    FolderEntry::of(&folder.join(target))?.unnamed()
                 }
                 Err(_) => self.unnamed(),
             },
@@ -204,27 +206,27 @@ impl Place {
         }
     }
 
-    fn unnamed(&self) -> io::Result<Found> {
+    fn unnamed(&self) -> io::Result<FileIdentity> {
         let folder = rustix::fs::fstat(&self.folder)?;
-        Ok(Found::Nothing(folder.st_dev, folder.st_ino, self.name.clone()))
+        Ok(FileIdentity::Nothing(folder.st_dev, folder.st_ino, self.name.clone()))
     }
 }
 
 /// Opens the regular file that `path` leads to for reading, without waiting.
 ///
 /// # Errors
-/// As for [`Place::open`]; nothing is there: `NotFound`.
+/// As for [`FolderEntry::open`]; nothing is there: `NotFound`.
 pub fn open_to_read(path: &Path) -> Result<File, FileError> {
-    let file = Place::of(path)?.open(Opening::Read)?;
+    let file = FolderEntry::of(path)?.open(Opening::Read)?;
     file.ok_or_else(|| Errno::NOENT.into())
 }
 
 /// What `path` leads to, links followed.
 ///
 /// # Errors
-/// As for [`Place::of`] and [`Place::found`].
-pub fn find(path: &Path) -> io::Result<Found> {
-    Place::of(path)?.found()
+/// As for [`FolderEntry::of`] and [`FolderEntry::found`].
+pub fn find(path: &Path) -> io::Result<FileIdentity> {
+    FolderEntry::of(path)?.found()
 }
 
 /// Device and inode number.

@@ -12,8 +12,8 @@ impl Scene {
         Scene(tempfile::tempdir().unwrap())
     }
 
-    fn place(&self, name: &str) -> Place {
-        Place::of(&self.0.path().join(name)).unwrap()
+    fn place(&self, name: &str) -> FolderEntry {
+        FolderEntry::of(&self.0.path().join(name)).unwrap()
     }
 
     fn put(&self, name: &str, bytes: &str) {
@@ -32,7 +32,7 @@ impl Scene {
     }
 }
 
-fn begun(place: &Place, text: &str) -> NewFile {
+fn begun(place: &FolderEntry, text: &str) -> NewFile {
     let new = NewFile::begin(place).unwrap();
     new.file().write_all(text.as_bytes()).unwrap();
     new
@@ -146,7 +146,7 @@ fn what_is_no_regular_file_is_refused_without_waiting() {
         let FileError::NotRegular(found) = scene.place(name).open(Opening::Read).unwrap_err() else { panic!("{name}") };
         assert_eq!(found, what);
     }
-    let null = Place::of(Path::new("/dev/null")).unwrap().open(Opening::Read).unwrap_err();
+    let null = FolderEntry::of(Path::new("/dev/null")).unwrap().open(Opening::Read).unwrap_err();
     assert!(matches!(null, FileError::NotRegular("a character device")));
     assert!(scene.place("nothing").open(Opening::Read).unwrap().is_none());
 }

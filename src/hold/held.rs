@@ -1,7 +1,7 @@
 //! What this process holds.
 use super::ground::beneath;
 use super::holder::Holder;
-use super::lock::{Claim, Lock};
+use super::lock::{Lock, LockLevel};
 use super::usage::Use;
 use crate::core::{Extent, locked};
 use std::collections::BTreeMap;
@@ -37,8 +37,8 @@ pub fn hold(fd: BorrowedFd<'_>, extent: Extent, used_for: Use) -> Result<Option<
         return Ok(Some(Held(vec![own.clone()])));
     }
     let (claim, claim_beneath) = match used_for {
-        Use::Read => (Claim::Read, Claim::Read),
-        Use::Write => (Claim::Write, Claim::WriteAbove),
+        Use::Read => (LockLevel::Read, LockLevel::Read),
+        Use::Write => (LockLevel::Write, LockLevel::WriteAbove),
     };
     let mut taken: Vec<Arc<Lock>> = take(&mut all, fd, extent, claim)?.into_iter().collect();
     for ground in beneath(fd, extent) {
@@ -56,11 +56,11 @@ fn take(
     all: &mut BTreeMap<Key, Weak<Lock>>,
     fd: BorrowedFd<'_>,
     extent: Extent,
-    claim: Claim,
+    claim: LockLevel,
 ) -> Result<Option<Arc<Lock>>, Holder> {
     let Some(key) = key_of(fd) else { return Ok(None) };
     let taken = match all.get(&key).and_then(Weak::upgrade) {
-        Some(own) if own.is_writable || claim != Claim::Write => {
+        Some(own) if own.is_writable || claim != LockLevel::Write => {
             return Ok(own.extend(extent, claim)?.then_some(own));
         }
         Some(reading) => {

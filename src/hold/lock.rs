@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 /// What is claimed of bytes, from the least to the most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Claim {
+pub(super) enum LockLevel {
     /// They are read, here or through what lies above.
     Read,
     /// They are written through a partition or loop device. An exclusive lock would need a descriptor that is open for
@@ -29,7 +29,7 @@ pub(super) struct Lock {
     inode: u64,
     /// It was opened for writing too, so that it can be locked exclusively.
     pub(super) is_writable: bool,
-    claims: Mutex<Vec<(Extent, Claim)>>,
+    claims: Mutex<Vec<(Extent, LockLevel)>>,
     /// Those of the same bytes on what lies beneath.
     pub(super) beneath: Mutex<Vec<Arc<Lock>>>,
 }
@@ -39,10 +39,10 @@ impl Lock {
     pub(super) fn take(
         fd: BorrowedFd<'_>,
         inode: u64,
-        claim: Claim,
-        claims: Vec<(Extent, Claim)>,
+        claim: LockLevel,
+        claims: Vec<(Extent, LockLevel)>,
     ) -> Result<Option<Lock>, Holder> {
-        let is_writable = claim == Claim::Write;
+        let is_writable = claim == LockLevel::Write;
         let Ok(fd) = opened_again(fd, is_writable) else { return Ok(None) };
         let lock = Lock { fd, inode, is_writable, claims: Mutex::default(), beneath: Mutex::default() };
         for (extent, claim) in claims {
@@ -55,7 +55,7 @@ impl Lock {
 
     /// Some of its bytes are written here.
     pub(super) fn writes(&self) -> bool {
-        locked(&self.claims).iter().any(|(_, claim)| *claim == Claim::Write)
+        locked(&self.claims).iter().any(|(_, claim)| *claim == LockLevel::Write)
     }
 
     /// Keeps `others` for as long as this lasts.
@@ -70,21 +70,21 @@ impl Lock {
     }
 
     /// Claims more of it; false where that is not available.
-    pub(super) fn extend(&self, extent: Extent, claim: Claim) -> Result<bool, Holder> {
+    pub(super) fn extend(&self, extent: Extent, claim: LockLevel) -> Result<bool, Holder> {
         let mut claims = locked(&self.claims);
         let covers = |known: &Extent| known.offset <= extent.offset && extent.end() <= known.end();
         if claims.iter().any(|(known, more)| claim <= *more && covers(known)) {
             return Ok(true);
         }
         let done = match claim {
-            Claim::Write => self.set(USES, RangeLock::Exclusive, extent)?,
-            Claim::Read => self.share(&claims, extent)?,
-            Claim::WriteAbove => self.share(&claims, extent)? && self.set(MARKS, RangeLock::Shared, extent)?,
+            LockLevel::Write => self.set(USES, RangeLock::Exclusive, extent)?,
+            LockLevel::Read => self.share(&claims, extent)?,
+            LockLevel::WriteAbove => self.share(&claims, extent)? && self.set(MARKS, RangeLock::Shared, extent)?,
         };
         match claim {
-            Claim::Write => {}
-            Claim::Read => self.look_for_others(MARKS, extent)?,
-            Claim::WriteAbove => self.look_for_others(USES, extent)?,
+            LockLevel::Write => {}
+            LockLevel::Read => self.look_for_others(MARKS, extent)?,
+            LockLevel::WriteAbove => self.look_for_others(USES, extent)?,
         }
         if done {
             claims.push((extent, claim));
@@ -94,8 +94,8 @@ impl Lock {
 
     /// Locks against writers what is not locked against all already: a shared lock would take the place of an exclusive
     /// one.
-    fn share(&self, claims: &[(Extent, Claim)], extent: Extent) -> Result<bool, Holder> {
-        let written = claims.iter().filter(|(_, claim)| *claim == Claim::Write).map(|(written, _)| *written);
+    fn share(&self, claims: &[(Extent, LockLevel)], extent: Extent) -> Result<bool, Holder> {
+        let written = claims.iter().filter(|(_, claim)| *claim == LockLevel::Write).map(|(written, _)| *written);
         for piece in written.fold(vec![extent], |pieces, written| without(&pieces, written)) {
             if !self.set(USES, RangeLock::Shared, piece)? {
                 return Ok(false);
@@ -145,7 +145,7 @@ impl Lock {
     }
 
     /// Gives back what is locked, and returns what that was.
-    pub(super) fn unlock(&self) -> Vec<(Extent, Claim)> {
+    pub(super) fn unlock(&self) -> Vec<(Extent, LockLevel)> {
         // It is held, so that nothing can block it.
         let _ = set_range_lock(self.fd.as_fd(), RangeLock::Unlocked, 0, 0);
         std::mem::take(&mut *locked(&self.claims))

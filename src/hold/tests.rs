@@ -1,5 +1,5 @@
 use super::holder::Holder;
-use super::lock::{Claim, Lock};
+use super::lock::{Lock, LockLevel};
 use super::regions::{MARKS, USES};
 use super::*;
 use crate::core::{Extent, Side};
@@ -89,9 +89,9 @@ fn bytes_that_another_writes_through_what_lies_above_can_neither_be_read_nor_wri
 fn a_shared_lock_never_takes_the_place_of_an_exclusive_one() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let fd = file.as_file().as_fd();
-    let claims = vec![(Extent::new(100, 100), Claim::Write)];
-    let lock = Lock::take(fd, 0, Claim::Write, claims).unwrap().unwrap();
-    for claim in [Claim::Read, Claim::WriteAbove] {
+    let claims = vec![(Extent::new(100, 100), LockLevel::Write)];
+    let lock = Lock::take(fd, 0, LockLevel::Write, claims).unwrap().unwrap();
+    for claim in [LockLevel::Read, LockLevel::WriteAbove] {
         assert!(lock.extend(Extent::new(0, 1000), claim).unwrap());
         let other = File::options().read(true).write(true).open(file.path()).unwrap();
         let free = |start, kind| set_range_lock(other.as_fd(), kind, BASE + start, 1).is_ok();
@@ -105,17 +105,17 @@ fn a_shared_lock_never_takes_the_place_of_an_exclusive_one() {
 
 #[test]
 fn of_two_that_use_the_same_bytes_above_and_below_one_is_refused_unless_both_read() {
-    let claims = [Claim::Read, Claim::WriteAbove, Claim::Write];
+    let claims = [LockLevel::Read, LockLevel::WriteAbove, LockLevel::Write];
     for (first, second) in claims.iter().flat_map(|first| claims.map(|second| (*first, second))) {
         let file = tempfile::NamedTempFile::new().unwrap();
         let take =
             |claim, offset| Lock::take(file.as_file().as_fd(), 0, claim, vec![(Extent::new(offset, 100), claim)]);
         let _first = take(first, 100).unwrap().unwrap();
         assert!(take(second, 0).unwrap().is_some() && take(second, 200).unwrap().is_some(), "{first:?} {second:?}");
-        let both_read = (first, second) == (Claim::Read, Claim::Read);
+        let both_read = (first, second) == (LockLevel::Read, LockLevel::Read);
         match take(second, 199) {
             Ok(taken) => assert!(both_read && taken.is_some(), "{first:?} {second:?}"),
-            Err(holder) => assert!(!both_read && holder.writes == (first != Claim::Read), "{first:?} {holder:?}"),
+            Err(holder) => assert!(!both_read && holder.writes == (first != LockLevel::Read), "{first:?} {holder:?}"),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The files beside a copy: none may be a side of it, or another one of them.
 use crate::core::{EndpointKind, Error, Facts, FileId, Kind, Result, Side};
-use crate::files::{Found, find};
+use crate::files::{FileIdentity, find};
 use crate::job::journal;
-use crate::plan::{Delta, JournalWish, Options};
+use crate::plan::{Delta, JournalChoice, Options};
 use std::path::{Path, PathBuf};
 
 /// The journal: as it was named, and the one that is used by default.
@@ -31,8 +31,9 @@ pub(crate) fn check(options: &Options, sides: &[(Side, &Facts)]) -> Result<()> {
                 .map_err(|error: Error| error.on(*side));
         }
         // Naming the path of the default journal selects that journal.
-        let same =
-            |(other, _, place): &&(&str, PathBuf, Found)| place == found && (*other, *what) != (JOURNAL[0], JOURNAL[1]);
+        let same = |(other, _, place): &&(&str, PathBuf, FileIdentity)| {
+            place == found && (*other, *what) != (JOURNAL[0], JOURNAL[1])
+        };
         if let Some((other, path, _)) = files[..at].iter().find(same) {
             return refused(format!("also {other} {}", path.display()));
         }
@@ -50,10 +51,10 @@ fn named<'a>(options: &Options, dests: impl Iterator<Item = &'a Facts>) -> Vec<(
     }
     files.extend(options.mapfile.iter().map(|path| of("--mapfile", path)));
     files.extend(options.report.iter().map(|path| of("--report", path)));
-    if let JournalWish::At(path) = &options.journal {
+    if let JournalChoice::At(path) = &options.journal {
         files.push(of(JOURNAL[0], path));
     }
-    if options.journal == JournalWish::Auto {
+    if options.journal == JournalChoice::Auto {
         files.extend(dests.filter_map(journal::place_of).map(|path| (JOURNAL[1], path)));
     }
     files
@@ -65,9 +66,9 @@ pub(crate) fn leads_to(path: &Path, facts: &Facts) -> bool {
 }
 
 /// Whether that file is this side.
-fn is(found: &Found, facts: &Facts) -> bool {
+fn is(found: &FileIdentity, facts: &Facts) -> bool {
     match (facts.id, facts.kind) {
-        (Some(FileId::File(device, inode)), _) => *found == Found::Inode(device, inode),
+        (Some(FileId::File(device, inode)), _) => *found == FileIdentity::Inode(device, inode),
         (None, EndpointKind::File) => find(&facts.path).is_ok_and(|it| it == *found),
         _ => false,
     }

@@ -5,7 +5,7 @@ use super::operator::Operator;
 use super::{host, verify_dests};
 use crate::core::{Result, Side};
 use crate::disks::{self, probe};
-use crate::plan::{self, JournalWish, Options, Plans};
+use crate::plan::{self, JournalChoice, Options, Plans};
 use std::sync::Arc;
 
 /// What a dest lacks that was left behind.
@@ -39,7 +39,7 @@ impl CatchUp {
             skip_bytes: Some(self.skip_bytes),
             seek_bytes: Some(self.seek_bytes),
             count_bytes: Some(self.count_bytes),
-            journal: JournalWish::Never,
+            journal: JournalChoice::Never,
             hashes: Vec::new(),
             manifest: None,
             report: None,

@@ -4,7 +4,7 @@ use crate::core::schedules::Front;
 use crate::core::{DigestedBlock, Endpoint, Event, Observer, Plan, Tally};
 use crate::disks;
 use crate::engine;
-use crate::job::digested::Digested;
+use crate::job::digested::DigestedBlockList;
 use crate::job::session::Session;
 use crate::plan;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ pub(crate) fn followed_while<T>(
     copy: impl FnOnce(&dyn Observer) -> T,
 ) -> (T, Vec<DigestedBlock>) {
     let Some((window_bytes, block_bytes)) = window(plan) else { return (copy(hearer), Vec::new()) };
-    let (front, found) = (Arc::new(Front::default()), Digested::default());
+    let (front, found) = (Arc::new(Front::default()), DigestedBlockList::default());
     let nothing = disks::missing_side();
     let (plan, ends, stop) = (plan::follow(plan), [nothing, reader.clone()], session.stop());
     let done = thread::scope(|scope| {
@@ -60,8 +60,8 @@ pub(crate) fn followed_while<T>(
         };
         // Where no thread is left, and where reading fails, everything is read back afterwards.
         let follower = thread::Builder::new().name("haul-follow".to_owned()).spawn_scoped(scope, follow);
-        let ended = Ending(front);
-        let done = copy(&Ahead { front, hearer });
+        let ended = EndGuard(front);
+        let done = copy(&BlockObserver { front, hearer });
         drop(ended);
         drop(follower.map(|follower| follower.join()));
         done
@@ -70,23 +70,23 @@ pub(crate) fn followed_while<T>(
 }
 
 /// Informs the follower that the copy is over, also where it panics.
-struct Ending<'a>(&'a Front);
+struct EndGuard<'a>(&'a Front);
 
-impl Drop for Ending<'_> {
+impl Drop for EndGuard<'_> {
     fn drop(&mut self) {
         self.0.end();
     }
 }
 
 /// Hears the copy.
-struct Ahead<'a> {
+struct BlockObserver<'a> {
     front: &'a Front,
     hearer: &'a dyn Observer,
 }
 
-impl Observer for Ahead<'_> {
-    fn hear(&self, event: &Event<'_>) {
-        self.hearer.hear(event);
+impl Observer for BlockObserver<'_> {
+    fn on_event(&self, event: &Event<'_>) {
+        self.hearer.on_event(event);
         if let Event::Digested(block) = event {
             self.front.arrived(block.extent);
         }

@@ -3,7 +3,7 @@ use crate::core::{
     BlockDigests, DigestedBlock, Ended, EndpointKind, Error, Event, Extent, ExtentSet, Facts, HashKind, Kind, Observer,
     Outcome, Plan, Result, Side,
 };
-use crate::job::digested::Digested;
+use crate::job::digested::DigestedBlockList;
 use crate::ledger::manifest::{Entry, Head, ManifestFile};
 use crate::ledger::{Fault, SideIdentity};
 use crate::plan::{Delta, Options};
@@ -15,7 +15,7 @@ use std::thread::{self, JoinHandle};
 #[derive(Default)]
 pub(crate) struct DigestCollector {
     /// `None`: they are not needed.
-    kept: Option<Digested>,
+    kept: Option<DigestedBlockList>,
     manifest: Option<ManifestWriter>,
     /// The copy is continued, or is of what differs: where it stops and begins are parts of blocks, and only whole ones
     /// count.
@@ -40,7 +40,7 @@ impl DigestCollector {
         let grid = |BlockDigests { block_bytes, .. }| Grid { block_bytes, len: plan.len.unwrap_or(u64::MAX) };
         let in_parts = options.resume || matches!(options.delta, Some(Delta::Manifest(_)));
         let whole = plan.digest_blocks.filter(|_| in_parts).map(grid);
-        let kept = (plan.read_back.is_some() || whole.is_some()).then(Digested::default);
+        let kept = (plan.read_back.is_some() || whole.is_some()).then(DigestedBlockList::default);
         Ok(DigestCollector { kept, manifest, whole })
     }
 
@@ -57,7 +57,7 @@ impl DigestCollector {
 
     /// The blocks so far, in any order.
     pub(crate) fn take(&mut self) -> Vec<DigestedBlock> {
-        self.kept.take().map(Digested::into_blocks).unwrap_or_default()
+        self.kept.take().map(DigestedBlockList::into_blocks).unwrap_or_default()
     }
 
     /// Ends the manifest: it gets its name if the copy is complete.
@@ -70,7 +70,7 @@ impl DigestCollector {
 }
 
 impl Observer for DigestCollector {
-    fn hear(&self, event: &Event<'_>) {
+    fn on_event(&self, event: &Event<'_>) {
         let Event::Digested(block) = event else { return };
         let Some(block) = self.whole.map_or(Some(*block), |grid| grid.whole(*block)) else { return };
         if let Some(kept) = &self.kept {
@@ -185,7 +185,8 @@ mod tests {
             len in 1u64..2_000, cuts in prop::collection::vec((0u64..2_000, 1u64..300, any::<bool>()), 0..9),
         ) {
             let grid = Grid { block_bytes: 64, len };
-            let collector = DigestCollector { kept: Some(Digested::default()), manifest: None, whole: Some(grid) };
+            let kept = Some(DigestedBlockList::default());
+            let collector = DigestCollector { kept, manifest: None, whole: Some(grid) };
             let mut there = ExtentSet::new();
             let (mut whole, mut at) = (ExtentSet::new(), 0);
             for (gap, run, zero) in cuts {
@@ -199,7 +200,7 @@ mod tests {
                     let extent = Extent::new(piece, border.min(extent.end()) - piece);
                     piece = extent.end();
                     let digest = (!zero).then(|| BlockDigest::of(HashKind::Blake3, b"any"));
-                    collector.hear(&Event::Digested(DigestedBlock { extent, digest }));
+                    collector.on_event(&Event::Digested(DigestedBlock { extent, digest }));
                     there.insert(extent);
                     let block = |number: u64| Extent::new(number * 64, 64.min(len.saturating_sub(number * 64)));
                     let blocks = (extent.offset.div_ceil(64)..).map(block);

@@ -4,9 +4,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Keeps the digested blocks it receives.
 #[derive(Default)]
-pub(crate) struct Digested(Mutex<Vec<DigestedBlock>>);
+pub(crate) struct DigestedBlockList(Mutex<Vec<DigestedBlock>>);
 
-impl Digested {
+impl DigestedBlockList {
     pub(crate) fn add(&self, block: DigestedBlock) {
         self.blocks().push(block);
     }
@@ -26,8 +26,8 @@ impl Digested {
     }
 }
 
-impl Observer for Digested {
-    fn hear(&self, event: &Event<'_>) {
+impl Observer for DigestedBlockList {
+    fn on_event(&self, event: &Event<'_>) {
         if let Event::Digested(block) = event {
             self.add(*block);
         }

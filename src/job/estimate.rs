@@ -4,7 +4,7 @@ use crate::core::{
     PlanSide, Route, Side, Stop, WriteRate,
 };
 use crate::disks;
-use crate::measure::{Budget, Course, Curve, Forecast, Look, Point, Subject, Way, Zone, look, sample};
+use crate::measure::{Budget, Course, Curve, FirstSample, Forecast, Point, Subject, Way, Zone, look, sample};
 use crate::plan::{Options, ProgressStyle};
 use std::time::{Duration, Instant};
 
@@ -173,14 +173,14 @@ fn sides(plan: &Plan, facts: [&Facts; 2], zones: [&[Zone]; 2], len: u64) -> Side
     };
     for side in Side::BOTH.into_iter().filter(|&side| is_read(plan, side) && !is_free(plan.side(side))) {
         let index = side.index();
-        let reading = if is_disk(plan.side(side)) { reading(facts[index]) } else { Reading::Unknown };
+        let reading = if is_disk(plan.side(side)) { reading(facts[index]) } else { ReadRatePrediction::Unknown };
         match reading {
-            Reading::Known => {}
-            Reading::MayBeFaster => {
+            ReadRatePrediction::Known => {}
+            ReadRatePrediction::MayBeFaster => {
                 sides.faster_max[index] = FASTER_MAX;
                 sides.doubt = sides.doubt.or(Some(Doubt::QueueDepth));
             }
-            Reading::Unknown => (sides.is_open, sides.doubt) = (true, Some(Doubt::Reading)),
+            ReadRatePrediction::Unknown => (sides.is_open, sides.doubt) = (true, Some(Doubt::Reading)),
         }
     }
     let dest = facts[Side::Dest.index()];
@@ -202,7 +202,7 @@ fn sides(plan: &Plan, facts: [&Facts; 2], zones: [&[Zone]; 2], len: u64) -> Side
 
 /// What a few reads say of reading all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reading {
+enum ReadRatePrediction {
     /// It continues like that.
     Known,
     /// It works on many requests at once, and was asked for few.
@@ -211,12 +211,12 @@ enum Reading {
     Unknown,
 }
 
-fn reading(facts: &Facts) -> Reading {
+fn reading(facts: &Facts) -> ReadRatePrediction {
     match facts.identity.transport.as_deref() {
-        _ if turns(facts) => Reading::Known,
-        Some("sata" | "usb" | "mmc") => Reading::Known,
-        Some("nvme" | "scsi" | "sas" | "loop" | "ram" | "zram" | "dm" | "md") | None => Reading::MayBeFaster,
-        Some(_) => Reading::Unknown,
+        _ if turns(facts) => ReadRatePrediction::Known,
+        Some("sata" | "usb" | "mmc") => ReadRatePrediction::Known,
+        Some("nvme" | "scsi" | "sas" | "loop" | "ram" | "zram" | "dm" | "md") | None => ReadRatePrediction::MayBeFaster,
+        Some(_) => ReadRatePrediction::Unknown,
     }
 }
 
@@ -302,7 +302,7 @@ struct Probe {
     subject: Subject,
     range: Extent,
     point: Point,
-    look: Option<Look>,
+    look: Option<FirstSample>,
 }
 
 impl Probe {
@@ -332,7 +332,7 @@ impl Probe {
         Some(Probe { subject: subject.ok()?, range, point, look: None })
     }
 
-    fn look(&mut self, budget: Budget) -> Option<Look> {
+    fn look(&mut self, budget: Budget) -> Option<FirstSample> {
         // A signal ends the process here: nothing has been written.
         self.look = look(&mut self.subject, self.range, self.point, budget, &Stop::default()).ok().flatten();
         self.look

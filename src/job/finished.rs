@@ -34,7 +34,7 @@ impl Copied {
         if several.is_some() {
             verify_dests::each(&session, &plans, &dests, &ends, &mut collector, &mut outcome);
         } else {
-            let written = verify_dests::One { plan: &plans.all.plan, dest: &dests[0], behind };
+            let written = verify_dests::CopiedDest { plan: &plans.all.plan, dest: &dests[0], behind };
             verify_dests::one(&session, written, &mut collector, &mut outcome);
         }
         let manifest = collector.finish(&mut outcome);

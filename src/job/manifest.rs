@@ -55,7 +55,7 @@ pub(crate) fn offset_on(options: &Options, head: &Head, dest: &Facts) -> Result<
 
 /// The dest is the side that a manifest remembers.
 pub(crate) fn is(then: &SideIdentity, side: Side, dest: &Facts) -> bool {
-    then.misfits(side, &SideIdentity::of(dest, then.offset_bytes)).is_empty()
+    then.mismatches(side, &SideIdentity::of(dest, then.offset_bytes)).is_empty()
 }
 
 fn is_a_dest(head: &Head, dest: &Facts) -> bool {

@@ -10,9 +10,9 @@ use crate::core::{
     Result, Side,
 };
 use crate::disks;
-use crate::engine::Ends;
+use crate::engine::Endpoints;
 use crate::job::digest_collector::DigestCollector;
-use crate::job::digested::Digested;
+use crate::job::digested::DigestedBlockList;
 use crate::job::journal::{ActiveJournal, ExistingJournal};
 use crate::job::manifest::{self, checklist, is};
 use crate::job::read_back::{Checker, digest_again, draw, to_read};
@@ -32,7 +32,7 @@ pub(crate) struct ManifestDelta {
 }
 
 /// What the dest has already.
-pub(crate) struct There {
+pub(crate) struct BlocksInPlace {
     /// Of the copy: whole blocks, by the manifest as they are on the source.
     pub(crate) extents: ExtentSet,
     /// Time that the look at the dest and the read of the source took.
@@ -123,40 +123,47 @@ impl ManifestDelta {
         &self,
         session: &Session,
         plan: &Plan,
-        ends: &Ends,
+        ends: &Endpoints,
         collector: &DigestCollector,
         begun: &mut ActiveJournal,
-    ) -> Result<Judged> {
+    ) -> Result<DeltaResult> {
         let judged = self.read(session, plan, ends, collector);
         match &judged {
-            Ok(Judged::There(there)) => begun.believe(&there.extents, &ends[Side::Dest.index()])?,
+            Ok(DeltaResult::There(there)) => begun.believe(&there.extents, &ends[Side::Dest.index()])?,
             // Nothing was written.
             _ => begun.forget(),
         }
         judged
     }
 
-    fn read(&self, session: &Session, plan: &Plan, ends: &Ends, collector: &DigestCollector) -> Result<Judged> {
+    fn read(
+        &self,
+        session: &Session,
+        plan: &Plan,
+        ends: &Endpoints,
+        collector: &DigestCollector,
+    ) -> Result<DeltaResult> {
         let began = Instant::now();
         let head = &self.manifest.head;
         let list = checklist(&self.manifest);
         if let Some(signal) = self.look(session, plan, ends, &list)? {
-            return Ok(Judged::Interrupted(signal));
+            return Ok(DeltaResult::Interrupted(signal));
         }
         let len = plan.len.unwrap_or(0);
-        let reader = Reader { checker: Checker::new(&list, len, head.block_bytes), digested: Digested::default() };
+        let reader =
+            Reader { checker: Checker::new(&list, len, head.block_bytes), digested: DigestedBlockList::default() };
         let source = &ends[Side::Source.index()];
         // A bad place is for the copy itself.
         let outcome = digest_again(session, plan, OnError::default(), source, vec![Extent::new(0, len)], &reader);
         if let Some(signal) = signal_that_ended(outcome.ended)? {
-            return Ok(Judged::Interrupted(signal));
+            return Ok(DeltaResult::Interrupted(signal));
         }
         let mut extents: ExtentSet = [Extent::new(0, len)].into_iter().collect();
         extents.remove_all(&self.in_blocks(&reader.checker.into_differing(), len));
         for block in reader.digested.into_blocks() {
             for part in extents.within(block.extent) {
                 // Only zeros come in other pieces than blocks.
-                collector.hear(&Event::Digested(DigestedBlock { extent: part, ..block }));
+                collector.on_event(&Event::Digested(DigestedBlock { extent: part, ..block }));
             }
         }
         let (there, read_s) = (extents.total_bytes(), outcome.elapsed.as_secs_f64());
@@ -166,7 +173,7 @@ impl ManifestDelta {
             self.path
         );
         let waited = [outcome.sides[Side::Source.index()].waited, outcome.digest_waited, outcome.limit_waited];
-        Ok(Judged::There(There { extents, took: began.elapsed(), waited, note }))
+        Ok(DeltaResult::There(BlocksInPlace { extents, took: began.elapsed(), waited, note }))
     }
 
     /// Whole blocks in which something differs, or could not be read when the manifest was made.
@@ -182,7 +189,7 @@ impl ManifestDelta {
 
     /// Reads some blocks of the dest, and refuses it where one is not as the manifest says. Gives the signal that ended
     /// it, if any.
-    fn look(&self, session: &Session, plan: &Plan, ends: &Ends, list: &Checklist) -> Result<Option<i32>> {
+    fn look(&self, session: &Session, plan: &Plan, ends: &Endpoints, list: &Checklist) -> Result<Option<i32>> {
         let (len, block_bytes) = (self.manifest.closing.len_bytes, self.manifest.head.block_bytes);
         let per_million = (LOOKED_AT * 1_000_000).div_ceil(len.div_ceil(block_bytes).max(1)).min(1_000_000);
         let places = draw(len, block_bytes, per_million as u32);
@@ -190,7 +197,7 @@ impl ManifestDelta {
         let reader = to_read(plan, ends)?;
         // What is on the medium counts, not what a cache still has; where it is not available, the cache is as good.
         let _ = reader.uncache(Extent::new(plan.dest.offset, len));
-        let ends: Ends = [disks::missing_side(), reader];
+        let ends: Endpoints = [disks::missing_side(), reader];
         let checker = Checker::new(list, len, block_bytes);
         let outcome = session.run(Task::new(&reading, &ends, &mut *schedules::listed(places), &checker));
         if let Some(signal) = signal_that_ended(outcome.ended)? {
@@ -206,9 +213,9 @@ impl ManifestDelta {
 }
 
 /// The result of judging.
-pub(crate) enum Judged {
+pub(crate) enum DeltaResult {
     /// This is there.
-    There(There),
+    There(BlocksInPlace),
     /// A signal came before anything was written.
     Interrupted(i32),
 }
@@ -225,19 +232,19 @@ fn signal_that_ended(ended: Ended) -> Result<Option<i32>> {
 /// Holds the digests of the source against the manifest, and keeps them.
 struct Reader<'a> {
     checker: Checker<'a>,
-    digested: Digested,
+    digested: DigestedBlockList,
 }
 
 impl Observer for Reader<'_> {
-    fn hear(&self, event: &Event<'_>) {
-        self.checker.hear(event);
-        self.digested.hear(event);
+    fn on_event(&self, event: &Event<'_>) {
+        self.checker.on_event(event);
+        self.digested.on_event(event);
     }
 }
 
-impl There {
+impl BlocksInPlace {
     /// Puts into the report what was not written, and the time that it took to find that out.
-    pub(crate) fn tell(self, outcome: &mut Outcome) {
+    pub(crate) fn add_to(self, outcome: &mut Outcome) {
         outcome.elapsed += self.took;
         let [source, digests, limit] = self.waited;
         outcome.sides[Side::Source.index()].waited += source;

@@ -29,7 +29,7 @@ use crate::core::{EngineKind, Host};
 use crate::engine;
 pub(crate) use catch_up::CatchUp;
 pub(crate) use finished::Finished;
-pub(crate) use opened::{Opened, Ran};
+pub(crate) use opened::{CopyResult, Opened};
 pub(crate) use prepared::Prepared;
 
 /// What this machine and this process may do. The ring is asked for only where a plan could want it: `engine` is the

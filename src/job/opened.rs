@@ -1,10 +1,10 @@
 //! A copy with its sides open, and how it runs.
 use super::digest_collector::DigestCollector;
 use super::journal::{ActiveJournal, FinishedJournal};
-use super::manifest_delta::{Judged, ManifestDelta};
+use super::manifest_delta::{DeltaResult, ManifestDelta};
 use super::mapfile::Map;
 use super::operator::Operator;
-use super::prepared::{Agreed, Prepared};
+use super::prepared::{Confirmed, Prepared};
 use super::session::{Session, Task};
 use super::{concurrent_readback, estimate, read_back, time_limit};
 use crate::core::schedules;
@@ -14,7 +14,7 @@ use crate::core::{
 };
 use crate::disks;
 use crate::disks::several::Several;
-use crate::engine::Ends;
+use crate::engine::Endpoints;
 use crate::hold::Held;
 use crate::plan::{Options, Plans};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use std::time::SystemTime;
 pub(crate) struct Opened {
     pub(super) session: Session,
     pub(super) plans: Plans,
-    pub(super) ends: Ends,
+    pub(super) ends: Endpoints,
     /// Each dest.
     pub(super) dests: Vec<OpenDest>,
     /// What all of them are, where there are several.
@@ -41,7 +41,7 @@ pub(crate) struct Opened {
 /// One dest, open.
 pub(super) struct OpenDest {
     /// Both sides, this one being the dest.
-    pub(super) ends: Ends,
+    pub(super) ends: Endpoints,
     /// `None`: it is not to be read back.
     pub(super) reader: Option<Arc<dyn Endpoint>>,
 }
@@ -59,23 +59,25 @@ pub(crate) struct Copied {
 }
 
 /// The result of running a copy.
-pub(crate) enum Ran {
+pub(crate) enum CopyResult {
     /// It ran, however it ended.
     Copied(Box<Copied>),
     /// This signal came before the first write.
     Interrupted(i32),
 }
 
-impl Agreed {
+impl Confirmed {
     /// Opens the sides, and the files during the copy.
     ///
     /// # Errors
     /// What cannot be opened. Nothing was written.
     pub(crate) fn open(self) -> Result<Opened> {
-        let Agreed { prepared, held } = self;
+        let Confirmed { prepared, held } = self;
         let Prepared { operator, options, source, dests, plans, journals, delta } = prepared;
-        // Of what differs nothing can be estimated, and of several dests the slowest would bind.
-        let alone = delta.is_none() && dests.len() == 1 && options.ranges.is_none();
+        // Of what differs nothing can be estimated, nor of what is only read again, and of several dests the slowest
+        // would bind.
+        let rereads = options.resume && !plans.all.plan.hashes.is_empty();
+        let alone = delta.is_none() && dests.len() == 1 && options.ranges.is_none() && !rereads;
         let estimated = if alone { estimate::of_copy(&options, &plans.all.plan, &source, &dests[0]) } else { None };
         let collector = DigestCollector::begin(&options, &plans.all.plan, &source, &dests.iter().collect::<Vec<_>>())?;
         let map = Map::begin(options.mapfile.as_deref())?;
@@ -99,7 +101,7 @@ impl Opened {
         operator: Arc<dyn Operator>,
     ) -> Result<Opened> {
         let open = |(plan, facts): (&Plan, &Facts)| {
-            let ends: Ends = [source.clone(), open_dest(options, plan, facts)?];
+            let ends: Endpoints = [source.clone(), open_dest(options, plan, facts)?];
             let reader = read_back::reader(plan, &ends)?;
             Ok(OpenDest { ends, reader })
         };
@@ -124,14 +126,14 @@ impl Opened {
     /// # Errors
     /// The dest is not what `--delta=MANIFEST` says, or no thread is left; nothing was written then. Other failures are
     /// in the outcome.
-    pub(crate) fn copy(mut self) -> Result<Ran> {
+    pub(crate) fn copy(mut self) -> Result<CopyResult> {
         let started = SystemTime::now();
         let there = match self.delta.take().zip(self.journal.as_mut()) {
             None => None,
             Some((delta, journal)) => {
                 match delta.judge(&self.session, &self.plans.all.plan, &self.ends, &self.collector, journal)? {
-                    Judged::There(there) => Some(there),
-                    Judged::Interrupted(signal) => return Ok(Ran::Interrupted(signal)),
+                    DeltaResult::There(there) => Some(there),
+                    DeltaResult::Interrupted(signal) => return Ok(CopyResult::Interrupted(signal)),
                 }
             }
         };
@@ -153,12 +155,12 @@ impl Opened {
             session.stop().forget_time();
         }
         // Until the manifest is true again, the journal is what says that it is not.
-        let renews = there.map(|there| there.tell(&mut outcome)).is_some();
+        let renews = there.map(|there| there.add_to(&mut outcome)).is_some();
         if !renews {
             journal.iter().for_each(|left| left.settle(&mut outcome, &ends[Side::Dest.index()]));
         }
         let journal = journal.filter(|_| renews);
-        Ok(Ran::Copied(Box::new(Copied { opened: self, outcome, series, started, behind, journal })))
+        Ok(CopyResult::Copied(Box::new(Copied { opened: self, outcome, series, started, behind, journal })))
     }
 }
 

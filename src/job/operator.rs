@@ -1,24 +1,24 @@
 //! Who started a job: asked before anything is lost, and shown what runs.
-use super::journal::{Choice, Unfinished};
+use super::journal::{ResumeChoice, Unfinished};
 use super::undo::PutBack;
-use crate::core::{Error, Facts, Observer, Plan, PlanNotes, Result, Series, Stop, Watched};
-use crate::engine::Ends;
+use crate::core::{Error, Facts, Observer, Plan, PlanNotes, Result, RunTally, Series, Stop};
+use crate::engine::Endpoints;
 use crate::measure::Forecast;
 use std::sync::Arc;
 
 /// A run of the engine that is about to begin.
 pub(crate) struct Run<'a> {
     pub(crate) plan: &'a Plan,
-    pub(crate) ends: &'a Ends,
+    pub(crate) ends: &'a Endpoints,
     /// Asks it to end.
     pub(crate) stop: &'a Arc<Stop>,
     /// Its numbers, or those of several that run at once, one for each destination of the plan.
-    pub(crate) watched: &'a [Watched],
+    pub(crate) watched: &'a [RunTally],
     pub(crate) forecast: Option<Forecast>,
 }
 
 /// A run that is shown.
-pub(crate) trait Shown: Observer + Send {
+pub(crate) trait RunDisplay: Observer + Send {
     /// Ends it; later calls do nothing.
     fn finish(&self);
 
@@ -45,7 +45,7 @@ pub(crate) trait Operator: Send + Sync {
     ///
     /// # Errors
     /// Refused: nothing is to be written.
-    fn settle(&self, plan: &Plan, unfinished: &Unfinished) -> Result<Choice>;
+    fn settle(&self, plan: &Plan, unfinished: &Unfinished) -> Result<ResumeChoice>;
 
     /// Agrees that what is on the destination is overwritten.
     ///
@@ -54,7 +54,7 @@ pub(crate) trait Operator: Send + Sync {
     fn confirm(&self, plan: &Plan, source: &Facts, dest: &Facts) -> Result<()>;
 
     /// Shows a run; from now on a signal is about it.
-    fn begin(&self, run: Run<'_>) -> Arc<dyn Shown>;
+    fn begin(&self, run: Run<'_>) -> Arc<dyn RunDisplay>;
 
     /// The run is over: a signal ends the process at once.
     fn done(&self);
@@ -63,12 +63,12 @@ pub(crate) trait Operator: Send + Sync {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::core::Silent;
+    use crate::core::NoObserver;
 
     /// Agrees to everything, and shows nothing.
-    pub(in crate::job) struct Agreeable;
+    pub(in crate::job) struct AcceptAll;
 
-    impl Operator for Agreeable {
+    impl Operator for AcceptAll {
         fn warn(&self, _warning: &str) {}
 
         fn warn_of(&self, _notes: &PlanNotes) {}
@@ -77,22 +77,22 @@ pub(super) mod tests {
 
         fn dropped(&self, _error: &Error) {}
 
-        fn settle(&self, _plan: &Plan, _unfinished: &Unfinished) -> Result<Choice> {
-            Ok(Choice::Restart)
+        fn settle(&self, _plan: &Plan, _unfinished: &Unfinished) -> Result<ResumeChoice> {
+            Ok(ResumeChoice::Restart)
         }
 
         fn confirm(&self, _plan: &Plan, _source: &Facts, _dest: &Facts) -> Result<()> {
             Ok(())
         }
 
-        fn begin(&self, _run: Run<'_>) -> Arc<dyn Shown> {
-            Arc::new(Silent)
+        fn begin(&self, _run: Run<'_>) -> Arc<dyn RunDisplay> {
+            Arc::new(NoObserver)
         }
 
         fn done(&self) {}
     }
 
-    impl Shown for Silent {
+    impl RunDisplay for NoObserver {
         fn finish(&self) {}
 
         fn series(&self) -> Series {

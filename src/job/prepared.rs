@@ -1,12 +1,12 @@
 //! A copy before its first write: both sides examined, everything decided, whatever forbids it found.
-use super::journal::{self, Choice, ExistingJournal};
+use super::journal::{self, ExistingJournal, ResumeChoice};
 use super::manifest_delta::ManifestDelta;
 use super::operator::Operator;
 use super::{beside, host, saved, undo};
 use crate::core::{Decision, Facts, Result, Side};
 use crate::disks::{self, probe};
 use crate::hold::Held;
-use crate::plan::{self, JournalWish, Options, Plans};
+use crate::plan::{self, JournalChoice, Options, Plans};
 use std::sync::Arc;
 
 /// A copy that was examined. Nothing is changed yet.
@@ -57,7 +57,7 @@ impl Prepared {
     fn look_for_journals(&mut self) -> Result<()> {
         let Prepared { operator, options, source, dests, plans, journals, delta } = self;
         // Of several none is kept, but an old one claims what is about to become untrue.
-        let journal = if dests.len() > 1 { JournalWish::Never } else { options.journal.clone() };
+        let journal = if dests.len() > 1 { JournalChoice::Never } else { options.journal.clone() };
         let asked = Options { journal, ..options.clone() };
         let notes = &mut plans.all.notes;
         for (plan, dest) in plans.alone.iter().zip(&*dests) {
@@ -68,6 +68,7 @@ impl Prepared {
             let mut found = journal::look(&asked, plan, source, dest)
                 .map_err(|error| if looks_only { undo::explain(dest, error) } else { error })?;
             notes.warnings.append(&mut found.warnings);
+            notes.warnings.extend(found.reread_warning(plan));
             if let Some(delta) = &*delta {
                 delta.fits(plan, dest, &found)?;
             }
@@ -87,11 +88,11 @@ impl Prepared {
     ///
     /// # Errors
     /// Refused where the operator does not agree; another haul writes there; what cannot be read back.
-    pub(crate) fn agree(mut self) -> Result<Agreed> {
+    pub(crate) fn agree(mut self) -> Result<Confirmed> {
         let can_resume = self.dests.len() == 1 && self.delta.is_none();
         for (plan, found) in self.plans.alone.iter().zip(&self.journals) {
             let Some(unfinished) = found.unfinished(plan, can_resume) else { continue };
-            if self.operator.settle(plan, &unfinished)? == Choice::Resume {
+            if self.operator.settle(plan, &unfinished)? == ResumeChoice::Resume {
                 let (options, operator) = (resumed(&self.options), self.operator.clone());
                 // The journal is locked by the first look at it.
                 drop(self);
@@ -113,23 +114,23 @@ impl Prepared {
         }
         let locked = plans.alone.iter().zip(&*dests).map(|(plan, dest)| disks::hold_dest(&plan.dest, dest));
         let held = locked.filter_map(Result::transpose).collect::<Result<_>>()?;
-        Ok(Agreed { prepared: self, held })
+        Ok(Confirmed { prepared: self, held })
     }
 }
 
 /// The same, to continue the copy that waits: its journal is there, whether one was requested or not.
 fn resumed(options: &Options) -> Options {
     let journal = match &options.journal {
-        JournalWish::Never => JournalWish::Auto,
+        JournalChoice::Never => JournalChoice::Auto,
         other => other.clone(),
     };
-    // A rest has no digest of the whole; one that was asked for is refused for that.
+    // A digest of all data reads again what is copied: only where the command line asks for it.
     let hashes = if options.hashes_are_defaults { Vec::new() } else { options.hashes.clone() };
     Options { resume: true, journal, hashes, ..options.clone() }
 }
 
 /// A copy that may be made: the operator agrees, and no other haul writes to its dests.
-pub(crate) struct Agreed {
+pub(crate) struct Confirmed {
     pub(super) prepared: Prepared,
     pub(super) held: Vec<Held>,
 }

@@ -6,7 +6,7 @@ use crate::core::{
     Plan, Portion, Result, Side, Verified,
 };
 use crate::disks;
-use crate::engine::Ends;
+use crate::engine::Endpoints;
 use crate::job::session::{Session, Task};
 use crate::plan;
 use std::hash::{BuildHasher, RandomState};
@@ -18,7 +18,7 @@ use std::time::Instant;
 ///
 /// # Errors
 /// As for [`disks::open_compared`].
-pub(crate) fn reader(plan: &Plan, ends: &Ends) -> Result<Option<Arc<dyn Endpoint>>> {
+pub(crate) fn reader(plan: &Plan, ends: &Endpoints) -> Result<Option<Arc<dyn Endpoint>>> {
     plan.read_back.as_ref().map(|_| to_read(plan, ends)).transpose()
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn reader(plan: &Plan, ends: &Ends) -> Result<Option<Arc<dyn Endpoint
 ///
 /// # Errors
 /// As for [`disks::open_compared`].
-pub(crate) fn to_read(plan: &Plan, ends: &Ends) -> Result<Arc<dyn Endpoint>> {
+pub(crate) fn to_read(plan: &Plan, ends: &Endpoints) -> Result<Arc<dyn Endpoint>> {
     let dest = &ends[Side::Dest.index()];
     if plan.dest.through.is_some() {
         // A node takes every command by one descriptor, and a second one would be in the way of the first.
@@ -39,16 +39,16 @@ pub(crate) fn to_read(plan: &Plan, ends: &Ends) -> Result<Arc<dyn Endpoint>> {
 }
 
 /// The result of reading one dest back.
-pub(crate) struct Answer {
+pub(crate) struct ReadBackResult {
     pub(crate) verified: Verified,
     pub(crate) ended: Ended,
 }
 
 /// A dest that is to be read back.
-pub(crate) struct Written<'a> {
+pub(crate) struct DestToVerify<'a> {
     /// By which it was written.
     pub(crate) plan: &'a Plan,
-    pub(crate) ends: &'a Ends,
+    pub(crate) ends: &'a Endpoints,
     pub(crate) reader: Arc<dyn Endpoint>,
     /// Bytes of the copy that are there.
     pub(crate) len: u64,
@@ -64,19 +64,19 @@ const AGAIN_BLOCKS_MIN: u64 = 32;
 /// Reads back what is there, or these blocks of it, and compares it with `list`.
 pub(crate) fn read_back(
     session: &Session,
-    written: Written<'_>,
+    written: DestToVerify<'_>,
     list: &Checklist,
     sample: Option<Vec<Extent>>,
-) -> Answer {
+) -> ReadBackResult {
     let began = Instant::now();
-    let Written { plan, ends, reader, len, behind } = written;
+    let DestToVerify { plan, ends, reader, len, behind } = written;
     let block_bytes = plan.digest_blocks.map_or(1, |digests| digests.block_bytes);
-    let reading = Reading { session, plan, ends, reader, list, len, block_bytes };
+    let reading = Verification { session, plan, ends, reader, list, len, block_bytes };
     let mut verified = Verified { sampled: sample.is_some(), ..Verified::default() };
     let ended = reading.verify(sample, &behind, &mut verified);
     verified.complete = matches!(ended, Ended::Complete);
     verified.elapsed = began.elapsed();
-    Answer { verified, ended }
+    ReadBackResult { verified, ended }
 }
 
 /// The blocks of a copy of `len` bytes that `plan` has read back; `None`: all.
@@ -104,7 +104,7 @@ pub(crate) fn so_far(block_bytes: u64, behind: &[DigestedBlock], list: &Checklis
 
 /// Of blocks that were read back in their order: how many bytes, in whole blocks, and which differ.
 fn judged(behind: &[DigestedBlock], checker: Checker<'_>) -> (u64, ExtentSet) {
-    behind.iter().for_each(|block| checker.hear(&Event::Digested(*block)));
+    behind.iter().for_each(|block| checker.on_event(&Event::Digested(*block)));
     let end = behind.last().map_or(0, |block| block.extent.end());
     let whole = if end == checker.len { end } else { end - end % checker.block_bytes };
     (whole, checker.into_differing())
@@ -125,17 +125,17 @@ pub(crate) fn digest_again(
     session.run(Task::new(&plan, &ends, &mut *schedules::listed(extents), collector))
 }
 
-struct Reading<'a> {
+struct Verification<'a> {
     session: &'a Session,
     plan: &'a Plan,
-    ends: &'a Ends,
+    ends: &'a Endpoints,
     reader: Arc<dyn Endpoint>,
     list: &'a Checklist,
     len: u64,
     block_bytes: u64,
 }
 
-impl Reading<'_> {
+impl Verification<'_> {
     fn verify(&self, sample: Option<Vec<Extent>>, behind: &[DigestedBlock], verified: &mut Verified) -> Ended {
         verified.cached_bytes = self.uncache();
         let (behind_bytes, mut wrong) = judged(behind, Checker::new(self.list, self.len, self.block_bytes));
@@ -200,7 +200,7 @@ impl Reading<'_> {
     }
 
     /// Reads blocks back: all of them, or those of `extents`.
-    fn pass(&self, extents: Option<Vec<Extent>>) -> Pass {
+    fn pass(&self, extents: Option<Vec<Extent>>) -> PassResult {
         let len = extents.as_ref().map_or(self.len, |extents| total(extents));
         let plan = plan::read_back(self.plan, len);
         let nothing = disks::missing_side();
@@ -208,7 +208,7 @@ impl Reading<'_> {
         self.run(&plan, &ends, extents)
     }
 
-    fn run(&self, plan: &Plan, ends: &Ends, extents: Option<Vec<Extent>>) -> Pass {
+    fn run(&self, plan: &Plan, ends: &Endpoints, extents: Option<Vec<Extent>>) -> PassResult {
         let mut schedule = match extents {
             Some(extents) => schedules::listed(extents),
             None => schedules::make(plan, &ends[0]),
@@ -216,7 +216,7 @@ impl Reading<'_> {
         let checker = Checker::of(self.plan, self.list, self.len, self.block_bytes);
         let outcome = self.session.run(Task::new(plan, ends, &mut *schedule, &checker));
         let differing = checker.into_differing();
-        Pass { ended: outcome.ended, bytes: outcome.totals.dest_bytes(), differing }
+        PassResult { ended: outcome.ended, bytes: outcome.totals.dest_bytes(), differing }
     }
 
     /// Has the page cache drop the dest. Bytes that can then be read from it only; `None`: unknown.
@@ -235,7 +235,7 @@ impl Reading<'_> {
 }
 
 /// The result of one pass.
-struct Pass {
+struct PassResult {
     ended: Ended,
     bytes: u64,
     differing: ExtentSet,
@@ -282,7 +282,7 @@ impl<'a> Checker<'a> {
 }
 
 impl Observer for Checker<'_> {
-    fn hear(&self, event: &Event<'_>) {
+    fn on_event(&self, event: &Event<'_>) {
         let Event::Digested(block) = event else { return };
         // A pass that was interrupted in the middle of a block says nothing about that block.
         let end = block.extent.end();

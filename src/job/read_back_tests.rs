@@ -5,8 +5,8 @@ use crate::disks::memory::Memory;
 use crate::job::concurrent_readback;
 use crate::job::digest_collector::DigestCollector;
 use crate::job::opened::OpenDest;
-use crate::job::operator::tests::Agreeable;
-use crate::job::verify_dests::{self, One};
+use crate::job::operator::tests::AcceptAll;
+use crate::job::verify_dests::{self, CopiedDest};
 use crate::plan::{Options, ProgressStyle};
 use proptest::prelude::*;
 use std::io;
@@ -16,7 +16,7 @@ const LEN: usize = 20 * BLOCK as usize + 777;
 
 /// What is done to a transfer that covers a byte.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum How {
+enum Corruption {
     /// A write that never gets there.
     Drop,
     /// A bit that turns on its way.
@@ -26,27 +26,27 @@ enum How {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Lie {
+struct CorruptTransfer {
     op: Op,
     byte: u64,
-    how: How,
+    how: Corruption,
     /// Transfers of this byte that are let be before, and that are lied about then.
     after: u32,
     times: u32,
 }
 
 /// Bytes in memory that are not always what was written.
-struct Lying {
+struct CorruptingMemory {
     memory: Memory,
-    lies: Mutex<Vec<Lie>>,
+    lies: Mutex<Vec<CorruptTransfer>>,
 }
 
-impl Lying {
-    fn about(memory: Memory, lies: &[Lie]) -> Arc<Self> {
-        Arc::new(Lying { memory, lies: Mutex::new(lies.to_vec()) })
+impl CorruptingMemory {
+    fn about(memory: Memory, lies: &[CorruptTransfer]) -> Arc<Self> {
+        Arc::new(CorruptingMemory { memory, lies: Mutex::new(lies.to_vec()) })
     }
 
-    fn due(&self, request: &Request) -> Option<(u64, How)> {
+    fn due(&self, request: &Request) -> Option<(u64, Corruption)> {
         let span = request.at()..request.at() + u64::from(request.left());
         let mut lies = self.lies.lock().unwrap();
         let lie = lies.iter_mut().find(|lie| lie.op == request.op && span.contains(&lie.byte))?;
@@ -59,7 +59,7 @@ impl Lying {
     }
 }
 
-impl Endpoint for Lying {
+impl Endpoint for CorruptingMemory {
     fn facts(&self) -> &Facts {
         self.memory.facts()
     }
@@ -68,14 +68,14 @@ impl Endpoint for Lying {
         let Some((byte, how)) = self.due(request) else { return self.memory.perform(request) };
         let within = (byte - request.at()) as usize;
         match (how, request.op) {
-            (How::Fail, _) => Err(io::Error::from_raw_os_error(libc::EIO)),
-            (How::Drop, _) => Ok(request.left()),
-            (How::Flip, Op::Read) => {
+            (Corruption::Fail, _) => Err(io::Error::from_raw_os_error(libc::EIO)),
+            (Corruption::Drop, _) => Ok(request.left()),
+            (Corruption::Flip, Op::Read) => {
                 let moved = self.memory.perform(request)?;
                 request.rest_mut()[within] ^= 4;
                 Ok(moved)
             }
-            (How::Flip, _) => {
+            (Corruption::Flip, _) => {
                 request.rest_mut()[within] ^= 4;
                 let moved = self.memory.perform(request);
                 request.rest_mut()[within] ^= 4;
@@ -99,7 +99,7 @@ fn bytes() -> Vec<u8> {
 }
 
 /// Copies to a dest with these lies, and reads back.
-fn copied(source: Arc<Lying>, dest: &Arc<Lying>, portion: Portion) -> Outcome {
+fn copied(source: Arc<CorruptingMemory>, dest: &Arc<CorruptingMemory>, portion: Portion) -> Outcome {
     let options = Options {
         verify: Some(portion),
         manifest_block_bytes: Some(BLOCK),
@@ -110,23 +110,28 @@ fn copied(source: Arc<Lying>, dest: &Arc<Lying>, portion: Portion) -> Outcome {
     };
     let facts = [&source, dest].map(|end| end.facts().clone());
     let plan = plan::make(&options, &facts[0], &facts[1], &Host { ring_refused: None }).unwrap();
-    let ends: Ends = [source, dest.clone()];
-    let session = Session::new(Arc::new(Agreeable));
+    let ends: Endpoints = [source, dest.clone()];
+    let session = Session::new(Arc::new(AcceptAll));
     let mut collector = DigestCollector::begin(&options, &plan, &facts[0], &[&facts[1]]).unwrap();
     let mut outcome = session.run(Task::new(&plan, &ends, &mut *schedules::make(&plan, &ends[0]), &collector));
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
     let reader: Arc<dyn Endpoint> = dest.clone();
     let dest = OpenDest { ends, reader: Some(reader) };
-    verify_dests::one(&session, One { plan: &plan, dest: &dest, behind: Vec::new() }, &mut collector, &mut outcome);
+    verify_dests::one(
+        &session,
+        CopiedDest { plan: &plan, dest: &dest, behind: Vec::new() },
+        &mut collector,
+        &mut outcome,
+    );
     outcome
 }
 
-fn source() -> Arc<Lying> {
-    Lying::about(Memory::disk(bytes(), &[]), &[])
+fn source() -> Arc<CorruptingMemory> {
+    CorruptingMemory::about(Memory::disk(bytes(), &[]), &[])
 }
 
-fn dest(lies: &[Lie]) -> Arc<Lying> {
-    Lying::about(Memory::disk(vec![0xEE; LEN], &[]), lies)
+fn dest(lies: &[CorruptTransfer]) -> Arc<CorruptingMemory> {
+    CorruptingMemory::about(Memory::disk(vec![0xEE; LEN], &[]), lies)
 }
 
 /// The blocks that hold these bytes.
@@ -138,8 +143,8 @@ fn blocks(bytes: &[u64]) -> ExtentSet {
     bytes.iter().map(block).collect()
 }
 
-fn lie(op: Op, byte: u64, how: How, after: u32, times: u32) -> Lie {
-    Lie { op, byte, how, after, times }
+fn lie(op: Op, byte: u64, how: Corruption, after: u32, times: u32) -> CorruptTransfer {
+    CorruptTransfer { op, byte, how, after, times }
 }
 
 #[test]
@@ -158,9 +163,10 @@ proptest! {
     fn lost_and_turned_writes_are_found_and_put_right_and_no_others_touched(
         places in prop::collection::vec((0..LEN as u64, any::<bool>()), 1..6),
     ) {
-        let how = |flip: bool| if flip { How::Flip } else { How::Drop };
+        let how = |flip: bool| if flip { Corruption::Flip } else { Corruption::Drop };
         // Of two lies about one request only the first is reported.
-        let lies: Vec<Lie> = places.iter().map(|&(byte, flip)| lie(Op::Write, byte, how(flip), 0, 1)).collect();
+        let lie = |&(byte, flip): &(u64, bool)| lie(Op::Write, byte, how(flip), 0, 1);
+        let lies: Vec<CorruptTransfer> = places.iter().map(lie).collect();
         let dest = dest(&lies);
         let outcome = copied(source(), &dest, Portion::All);
         let verified = outcome.verified.unwrap();
@@ -184,7 +190,7 @@ proptest! {
 #[test]
 fn a_lost_write_is_written_once_more() {
     let byte = 7 * BLOCK + 5;
-    let dest = dest(&[lie(Op::Write, byte, How::Drop, 0, 1)]);
+    let dest = dest(&[lie(Op::Write, byte, Corruption::Drop, 0, 1)]);
     let verified = copied(source(), &dest, Portion::All).verified.unwrap();
     assert!(verified.is_right());
     assert_eq!((verified.rewritten, verified.misread), (blocks(&[byte]), ExtentSet::new()));
@@ -194,7 +200,7 @@ fn a_lost_write_is_written_once_more() {
 #[test]
 fn what_can_not_be_put_right_is_wrong() {
     let places = [0, 9 * BLOCK + 1, LEN as u64 - 1];
-    let lies = places.map(|byte| lie(Op::Write, byte, How::Flip, 0, u32::MAX));
+    let lies = places.map(|byte| lie(Op::Write, byte, Corruption::Flip, 0, u32::MAX));
     let outcome = copied(source(), &dest(&lies), Portion::All);
     let verified = outcome.verified.unwrap();
     assert!(!verified.is_right() && verified.complete && verified.rewritten.is_empty());
@@ -204,7 +210,7 @@ fn what_can_not_be_put_right_is_wrong() {
 #[test]
 fn a_bit_that_turned_on_the_way_back_is_no_damage() {
     let byte = 12 * BLOCK;
-    let dest = dest(&[lie(Op::Read, byte, How::Flip, 0, 1)]);
+    let dest = dest(&[lie(Op::Read, byte, Corruption::Flip, 0, 1)]);
     let verified = copied(source(), &dest, Portion::All).verified.unwrap();
     assert!(verified.is_right() && verified.rewritten.is_empty());
     assert_eq!(verified.misread, blocks(&[byte]));
@@ -214,10 +220,10 @@ fn a_bit_that_turned_on_the_way_back_is_no_damage() {
 fn a_stream_cannot_be_read_again_and_that_is_said() {
     let byte = 2 * BLOCK;
     let mut stream = Memory::pipe(bytes(), &[]);
-    let dest = dest(&[lie(Op::Write, byte, How::Drop, 0, 1)]);
+    let dest = dest(&[lie(Op::Write, byte, Corruption::Drop, 0, 1)]);
     assert_eq!(stream.bytes().len(), LEN);
     stream = Memory::pipe(stream.bytes(), &[]);
-    let verified = copied(Lying::about(stream, &[]), &dest, Portion::All).verified.unwrap();
+    let verified = copied(CorruptingMemory::about(stream, &[]), &dest, Portion::All).verified.unwrap();
     assert_eq!(verified.wrong, blocks(&[byte]));
     assert!(verified.not_rewritten.unwrap().contains("stream"));
 }
@@ -225,8 +231,8 @@ fn a_stream_cannot_be_read_again_and_that_is_said() {
 #[test]
 fn a_source_that_gives_other_bytes_the_second_time_is_told_and_nothing_is_claimed() {
     let byte = 5 * BLOCK + 9;
-    let source = Lying::about(Memory::disk(bytes(), &[]), &[lie(Op::Read, byte, How::Flip, 1, 1)]);
-    let dest = dest(&[lie(Op::Write, byte, How::Drop, 0, 1)]);
+    let source = CorruptingMemory::about(Memory::disk(bytes(), &[]), &[lie(Op::Read, byte, Corruption::Flip, 1, 1)]);
+    let dest = dest(&[lie(Op::Write, byte, Corruption::Drop, 0, 1)]);
     let verified = copied(source, &dest, Portion::All).verified.unwrap();
     assert!(!verified.is_right());
     assert_eq!(verified.wrong, blocks(&[byte]));
@@ -236,7 +242,7 @@ fn a_source_that_gives_other_bytes_the_second_time_is_told_and_nothing_is_claime
 #[test]
 fn a_sample_reads_a_part_and_finds_what_is_in_it() {
     let last = LEN as u64 - 1;
-    let dest = dest(&[lie(Op::Write, last, How::Flip, 0, u32::MAX)]);
+    let dest = dest(&[lie(Op::Write, last, Corruption::Flip, 0, u32::MAX)]);
     let verified = copied(source(), &dest, Portion::Sample { per_million: 100_000 }).verified.unwrap();
     assert!(verified.sampled && verified.complete);
     assert!((3..=5).contains(&verified.blocks), "{}", verified.blocks);
@@ -245,7 +251,7 @@ fn a_sample_reads_a_part_and_finds_what_is_in_it() {
 
 #[test]
 fn a_dest_that_cannot_be_read_back_is_a_failure_and_not_verified() {
-    let dest = dest(&[lie(Op::Read, 6 * BLOCK, How::Fail, 0, u32::MAX)]);
+    let dest = dest(&[lie(Op::Read, 6 * BLOCK, Corruption::Fail, 0, u32::MAX)]);
     let outcome = copied(source(), &dest, Portion::All);
     let Ended::Failed(error) = &outcome.ended else { panic!("{:?}", outcome.ended) };
     assert_eq!((error.kind, error.side), (Kind::Io, Some(Side::Dest)));
@@ -258,7 +264,11 @@ fn a_dest_that_cannot_be_read_back_is_a_failure_and_not_verified() {
 
 /// Copies 80 blocks and reads back behind the writer, by four, until what may be read so has been; `between` is done
 /// with the dest then, before the copy is over.
-fn followed(source: Arc<Lying>, dest: &Arc<Lying>, between: impl FnOnce(&Lying)) -> Outcome {
+fn followed(
+    source: Arc<CorruptingMemory>,
+    dest: &Arc<CorruptingMemory>,
+    between: impl FnOnce(&CorruptingMemory),
+) -> Outcome {
     let options = Options {
         verify: Some(Portion::Afterwards),
         manifest_block_bytes: Some(BLOCK),
@@ -270,8 +280,8 @@ fn followed(source: Arc<Lying>, dest: &Arc<Lying>, between: impl FnOnce(&Lying))
     let facts = [&source, dest].map(|end| end.facts().clone());
     let mut plan = plan::make(&options, &facts[0], &facts[1], &Host { ring_refused: None }).unwrap();
     plan.read_back.as_mut().unwrap().window_bytes = Some(4 * BLOCK);
-    let ends: Ends = [source, dest.clone()];
-    let session = Session::new(Arc::new(Agreeable));
+    let ends: Endpoints = [source, dest.clone()];
+    let session = Session::new(Arc::new(AcceptAll));
     let mut collector = DigestCollector::begin(&options, &plan, &facts[0], &[&facts[1]]).unwrap();
     let reader: Arc<dyn Endpoint> = dest.clone();
     let copy = |hearer: &dyn Observer| {
@@ -288,20 +298,20 @@ fn followed(source: Arc<Lying>, dest: &Arc<Lying>, between: impl FnOnce(&Lying))
     let (mut outcome, behind) =
         concurrent_readback::followed_while(&session, &plan, &reader, &collector, || true, copy);
     let dest = OpenDest { ends, reader: Some(reader) };
-    verify_dests::one(&session, One { plan: &plan, dest: &dest, behind }, &mut collector, &mut outcome);
+    verify_dests::one(&session, CopiedDest { plan: &plan, dest: &dest, behind }, &mut collector, &mut outcome);
     outcome
 }
 
 const LONG: usize = 80 * BLOCK as usize;
 
 /// Bytes that were read from it.
-fn read_bytes(dest: &Lying) -> u64 {
+fn read_bytes(dest: &CorruptingMemory) -> u64 {
     dest.memory.asked().iter().filter(|asked| asked.op == Op::Read).map(|asked| asked.extent.len).sum()
 }
 
-fn long() -> (Arc<Lying>, Arc<Lying>) {
+fn long() -> (Arc<CorruptingMemory>, Arc<CorruptingMemory>) {
     let bytes = (0..LONG).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8 | 1).collect();
-    let disk = |bytes| Lying::about(Memory::disk(bytes, &[]), &[]);
+    let disk = |bytes| CorruptingMemory::about(Memory::disk(bytes, &[]), &[]);
     (disk(bytes), disk(vec![0xEE; LONG]))
 }
 
@@ -321,8 +331,8 @@ fn what_was_read_back_behind_the_writer_is_not_read_again_but_for_a_sample() {
 fn a_write_that_was_lost_is_found_behind_the_writer_and_put_right() {
     let (source, _) = long();
     let places = [0, 7 * BLOCK + 5, 79 * BLOCK];
-    let lies = places.map(|byte| lie(Op::Write, byte, How::Drop, 0, 1));
-    let dest = Lying::about(Memory::disk(vec![0xEE; LONG], &[]), &lies);
+    let lies = places.map(|byte| lie(Op::Write, byte, Corruption::Drop, 0, 1));
+    let dest = CorruptingMemory::about(Memory::disk(vec![0xEE; LONG], &[]), &lies);
     let verified = followed(source.clone(), &dest, |_| {}).verified.unwrap();
     assert!(verified.is_right() && verified.behind_bytes > 0);
     let blocks: ExtentSet = places.iter().map(|byte| Extent::new(byte - byte % BLOCK, BLOCK)).collect();
@@ -333,7 +343,7 @@ fn a_write_that_was_lost_is_found_behind_the_writer_and_put_right() {
 #[test]
 fn a_drive_that_writes_its_end_over_its_beginning_is_seen_through() {
     let (source, dest) = long();
-    let wrap = |dest: &Lying| {
+    let wrap = |dest: &CorruptingMemory| {
         let arena = crate::core::Arena::map(LONG / 2).unwrap();
         let buffer = arena.carve(LONG as u32 / 2, 1).pop().unwrap();
         let (slot, ticket, side, op, offset, len) = (0, 0, Side::Dest, Op::Write, 0, LONG as u32 / 2);
@@ -350,8 +360,8 @@ fn a_drive_that_writes_its_end_over_its_beginning_is_seen_through() {
 #[test]
 fn of_a_copy_that_fails_it_is_told_what_was_right_by_then() {
     let (source, dest) = long();
-    let bad = lie(Op::Read, 60 * BLOCK, How::Fail, 0, u32::MAX);
-    let source = Lying::about(Memory::disk(source.memory.bytes(), &[]), &[bad]);
+    let bad = lie(Op::Read, 60 * BLOCK, Corruption::Fail, 0, u32::MAX);
+    let source = CorruptingMemory::about(Memory::disk(source.memory.bytes(), &[]), &[bad]);
     let outcome = followed(source, &dest, |_| {});
     assert!(matches!(outcome.ended, Ended::Failed(_)));
     let verified = outcome.verified.unwrap();

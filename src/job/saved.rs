@@ -2,14 +2,14 @@
 use crate::core::{Device, EndpointKind, Error, Facts, Kind, Op, Result, SavedPace};
 use crate::job::operator::Operator;
 use crate::ledger::saved::{self, SavedPaces};
-use crate::measure::Answer;
+use crate::measure::BestPoint;
 use std::path::PathBuf;
 
 /// Keeps the answer for reading or writing the disk with these facts, and says where.
 ///
 /// # Errors
 /// There is no home, or the file cannot be read or written.
-pub(crate) fn keep(facts: &Facts, op: Op, answer: &Answer) -> Result<PathBuf> {
+pub(crate) fn keep(facts: &Facts, op: Op, answer: &BestPoint) -> Result<PathBuf> {
     let place = saved::place().ok_or_else(|| {
         let advice = "Set HOME or XDG_CONFIG_HOME.";
         Error::new(Kind::Io, "--save: no directory for settings: neither HOME nor XDG_CONFIG_HOME is set")

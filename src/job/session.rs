@@ -1,8 +1,8 @@
 //! Runs of the engine that belong to one command: each is shown by itself, one stop ends all of them.
 use super::estimate::Estimated;
-use super::operator::{Operator, Run, Shown};
-use crate::core::{CheckpointPlan, Event, Observer, Outcome, Plan, Schedule, Series, Side, Stop, Tally, Watched};
-use crate::engine::{self, Ends};
+use super::operator::{Operator, Run, RunDisplay};
+use crate::core::{CheckpointPlan, Event, Observer, Outcome, Plan, RunTally, Schedule, Series, Side, Stop, Tally};
+use crate::engine::{self, Endpoints};
 use crate::measure::Forecast;
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -14,19 +14,19 @@ pub(crate) struct Session {
     estimated: Option<Estimated>,
     stop: Arc<Stop>,
     /// One of several that run at once and are shown together; `None`: each run is shown by itself.
-    among: Option<Among>,
+    among: Option<OneOfSeveral>,
 }
 
 /// One of several at once: where its numbers go, and what shows those of all.
-struct Among {
+struct OneOfSeveral {
     tally: Arc<Tally>,
-    shown: Arc<dyn Shown>,
+    shown: Arc<dyn RunDisplay>,
 }
 
 /// One run of the engine.
 pub(crate) struct Task<'a> {
     pub(crate) plan: &'a Plan,
-    pub(crate) ends: &'a Ends,
+    pub(crate) ends: &'a Endpoints,
     pub(crate) schedule: &'a mut dyn Schedule,
     /// Passes all events to the operator.
     pub(crate) observer: &'a dyn Observer,
@@ -40,7 +40,7 @@ impl<'a> Task<'a> {
     /// Without a journal.
     pub(crate) fn new(
         plan: &'a Plan,
-        ends: &'a Ends,
+        ends: &'a Endpoints,
         schedule: &'a mut dyn Schedule,
         observer: &'a dyn Observer,
     ) -> Self {
@@ -71,7 +71,7 @@ impl Session {
     /// The same, with how the run went over time.
     pub(crate) fn run_shown(&self, task: Task<'_>) -> (Outcome, Series) {
         let Task { plan, ends, schedule, observer, keeping, tally } = task;
-        if let Some(Among { tally, shown }) = &self.among {
+        if let Some(OneOfSeveral { tally, shown }) = &self.among {
             let outcome =
                 engine::run_keeping(plan, ends, schedule, engine::Watch::new(&self.stop, tally, observer), keeping);
             return (outcome, shown.series());
@@ -84,8 +84,8 @@ impl Session {
         let estimate = estimated.map(|estimated| estimated.behind(already_bytes));
         let forecast = estimated.map(|estimated| estimated.forecast.clone());
         let shown =
-            self.show(plan, ends, &[Watched { tally: tally.clone(), total_bytes: plan.total_bytes() }], forecast);
-        let both = Both { shown: &*shown, observer };
+            self.show(plan, ends, &[RunTally { tally: tally.clone(), total_bytes: plan.total_bytes() }], forecast);
+        let both = ObserverPair { shown: &*shown, observer };
         let mut outcome =
             engine::run_keeping(plan, ends, schedule, engine::Watch::new(&self.stop, &tally, &both), keeping);
         outcome.estimate = estimate;
@@ -101,16 +101,16 @@ impl Session {
     pub(crate) fn at_once<J: Send, T: Send>(
         &self,
         plan: &Plan,
-        ends: &Ends,
+        ends: &Endpoints,
         jobs: Vec<(J, u64)>,
         work: impl Fn(&Session, J) -> T + Sync,
     ) -> Vec<T> {
-        let watched = |(_, len): &(J, u64)| Watched { tally: Arc::default(), total_bytes: Some(*len) };
-        let runs: Vec<Watched> = jobs.iter().map(watched).collect();
+        let watched = |(_, len): &(J, u64)| RunTally { tally: Arc::default(), total_bytes: Some(*len) };
+        let runs: Vec<RunTally> = jobs.iter().map(watched).collect();
         let shown = self.show(plan, ends, &runs, None);
         let done = thread::scope(|scope| {
-            let run = |((job, _), watched): ((J, u64), &Watched)| {
-                let among = Some(Among { tally: watched.tally.clone(), shown: shown.clone() });
+            let run = |((job, _), watched): ((J, u64), &RunTally)| {
+                let among = Some(OneOfSeveral { tally: watched.tally.clone(), shown: shown.clone() });
                 let (operator, stop) = (self.operator.clone(), self.stop.clone());
                 let session = Session { operator, stop, estimated: None, among };
                 let work = &work;
@@ -124,20 +124,26 @@ impl Session {
         done
     }
 
-    fn show(&self, plan: &Plan, ends: &Ends, watched: &[Watched], forecast: Option<Forecast>) -> Arc<dyn Shown> {
+    fn show(
+        &self,
+        plan: &Plan,
+        ends: &Endpoints,
+        watched: &[RunTally],
+        forecast: Option<Forecast>,
+    ) -> Arc<dyn RunDisplay> {
         self.operator.begin(Run { plan, ends, stop: &self.stop, watched, forecast })
     }
 }
 
 /// Two observers of the same events.
-struct Both<'a> {
-    shown: &'a dyn Shown,
+struct ObserverPair<'a> {
+    shown: &'a dyn RunDisplay,
     observer: &'a dyn Observer,
 }
 
-impl Observer for Both<'_> {
-    fn hear(&self, event: &Event<'_>) {
-        self.shown.hear(event);
-        self.observer.hear(event);
+impl Observer for ObserverPair<'_> {
+    fn on_event(&self, event: &Event<'_>) {
+        self.shown.on_event(event);
+        self.observer.on_event(event);
     }
 }

@@ -1,6 +1,6 @@
 //! A bound on the time of a copy: when it is up, the copy ends in good order, as after a signal.
 use crate::core::{Error, Kind, Result, Stop};
-use crate::engine::Ends;
+use crate::engine::Endpoints;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use std::time::Duration;
 ///
 /// # Errors
 /// No thread is left to watch the time.
-pub(crate) fn bounded<T>(time: Option<Duration>, stop: &Stop, ends: &Ends, copy: impl FnOnce() -> T) -> Result<T> {
+pub(crate) fn bounded<T>(time: Option<Duration>, stop: &Stop, ends: &Endpoints, copy: impl FnOnce() -> T) -> Result<T> {
     let Some(time) = time else { return Ok(copy()) };
     let (running, ended) = channel::<()>();
     thread::scope(|scope| {
@@ -32,7 +32,7 @@ mod tests {
     use crate::core::Ended;
     use crate::disks;
 
-    fn nothing() -> Ends {
+    fn nothing() -> Endpoints {
         [disks::missing_side(), disks::missing_side()]
     }
 

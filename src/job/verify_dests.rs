@@ -1,15 +1,15 @@
 //! What comes after a copy: the dest is read back, or each of several.
 use crate::core::stages::Checklist;
 use crate::core::{DigestedBlock, Ended, Error, Extent, Kind, Outcome, Plan, Side};
-use crate::engine::Ends;
+use crate::engine::Endpoints;
 use crate::job::digest_collector::DigestCollector;
 use crate::job::opened::OpenDest;
-use crate::job::read_back::{self, Answer, Written};
+use crate::job::read_back::{self, DestToVerify, ReadBackResult};
 use crate::job::session::Session;
 use crate::plan::{self, Plans};
 
 /// A copy to one dest that was carried out.
-pub(super) struct One<'a> {
+pub(super) struct CopiedDest<'a> {
     /// By which it was.
     pub(super) plan: &'a Plan,
     pub(super) dest: &'a OpenDest,
@@ -19,8 +19,8 @@ pub(super) struct One<'a> {
 
 /// What comes after a copy to one dest, if it is complete: digests of what only earlier runs had in hand, and reading
 /// back.
-pub(super) fn one(session: &Session, written: One<'_>, collector: &mut DigestCollector, outcome: &mut Outcome) {
-    let One { plan, dest: OpenDest { ends, reader }, behind } = written;
+pub(super) fn one(session: &Session, written: CopiedDest<'_>, collector: &mut DigestCollector, outcome: &mut Outcome) {
+    let CopiedDest { plan, dest: OpenDest { ends, reader }, behind } = written;
     let len = outcome.claimed.end();
     if !matches!(outcome.ended, Ended::Complete) {
         if let (Some(digests), false) = (plan.digest_blocks, behind.is_empty()) {
@@ -49,7 +49,7 @@ pub(super) fn one(session: &Session, written: One<'_>, collector: &mut DigestCol
     };
     let list = Checklist::new(digests.kind, collector.take());
     let reader = reader.clone();
-    let answer = read_back::read_back(session, Written { plan, ends, reader, len, behind }, &list, sample);
+    let answer = read_back::read_back(session, DestToVerify { plan, ends, reader, len, behind }, &list, sample);
     outcome.verified = Some(answer.verified);
     if !matches!(answer.ended, Ended::Complete) {
         outcome.ended = answer.ended;
@@ -77,7 +77,7 @@ pub(super) fn each(
     session: &Session,
     plans: &Plans,
     dests: &[OpenDest],
-    ends: &Ends,
+    ends: &Endpoints,
     collector: &mut DigestCollector,
     outcome: &mut Outcome,
 ) {
@@ -98,7 +98,7 @@ pub(super) fn each(
         let sample: Option<Vec<Extent>> =
             sample.as_ref().map(|blocks| blocks.iter().copied().filter(|block| block.end() <= len).collect());
         let moved = sample.as_ref().map_or(len, |blocks| blocks.iter().map(|block| block.len).sum());
-        jobs.push(((number, Written { plan, ends: &dest.ends, reader, len, behind: Vec::new() }, sample), moved));
+        jobs.push(((number, DestToVerify { plan, ends: &dest.ends, reader, len, behind: Vec::new() }, sample), moved));
     }
     if jobs.is_empty() {
         return;
@@ -108,7 +108,7 @@ pub(super) fn each(
     let answers = session.at_once(&reading, ends, jobs, |session, (number, written, sample)| {
         (number, read_back::read_back(session, written, &list, sample))
     });
-    for (number, Answer { verified, ended }) in answers {
+    for (number, ReadBackResult { verified, ended }) in answers {
         let dest = &mut outcome.dests[number];
         dest.verified = Some(verified);
         match ended {

@@ -1,5 +1,5 @@
 //! Who a side is, as a record file remembers it.
-use super::Misfit;
+use super::Mismatch;
 use crate::core::{EndpointKind, Facts, Side};
 use serde::{Deserialize, Serialize};
 
@@ -43,30 +43,30 @@ impl SideIdentity {
     ///
     /// A device that says who it is may have come back under another path. One that does not, and a file, is known by
     /// its path alone.
-    pub fn misfits(&self, side: Side, now: &SideIdentity) -> Vec<Misfit> {
+    pub fn mismatches(&self, side: Side, now: &SideIdentity) -> Vec<Mismatch> {
         let mut found = Vec::new();
         let names_itself = self.serial.is_some() || self.wwn.is_some();
         if !names_itself && self.path != now.path {
-            found.push(Misfit::Path { side, then: self.path.clone(), now: now.path.clone() });
+            found.push(Mismatch::Path { side, then: self.path.clone(), now: now.path.clone() });
         }
         if self.kind != now.kind {
-            found.push(Misfit::Kind { side, then: self.kind.clone(), now: now.kind.clone() });
+            found.push(Mismatch::Kind { side, then: self.kind.clone(), now: now.kind.clone() });
         }
         if self.model != now.model {
-            found.push(Misfit::Model { side, then: self.model.clone(), now: now.model.clone() });
+            found.push(Mismatch::Model { side, then: self.model.clone(), now: now.model.clone() });
         }
         if self.serial != now.serial {
-            found.push(Misfit::Serial { side, then: self.serial.clone(), now: now.serial.clone() });
+            found.push(Mismatch::Serial { side, then: self.serial.clone(), now: now.serial.clone() });
         }
         if self.wwn != now.wwn {
-            found.push(Misfit::Wwn { side, then: self.wwn.clone(), now: now.wwn.clone() });
+            found.push(Mismatch::Wwn { side, then: self.wwn.clone(), now: now.wwn.clone() });
         }
         let (then, later) = (self.logical_block_bytes, now.logical_block_bytes);
         if then != later {
-            found.push(Misfit::LogicalBlock { side, then, now: later });
+            found.push(Mismatch::LogicalBlock { side, then, now: later });
         }
         if self.offset_bytes != now.offset_bytes {
-            found.push(Misfit::Offset { side, then: self.offset_bytes, now: now.offset_bytes });
+            found.push(Mismatch::Offset { side, then: self.offset_bytes, now: now.offset_bytes });
         }
         found
     }

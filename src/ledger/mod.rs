@@ -12,7 +12,7 @@ pub mod journal;
 mod lines;
 pub mod manifest;
 pub mod mapfile;
-mod misfit;
+mod mismatch;
 mod page_file;
 mod record_file;
 pub mod saved;
@@ -21,5 +21,5 @@ pub mod undo;
 
 pub use fault::{Fault, FaultKind, RecordFile};
 pub use identity::SideIdentity;
-pub use misfit::Misfit;
+pub use mismatch::Mismatch;
 pub use page_file::PageFile;

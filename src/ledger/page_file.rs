@@ -1,6 +1,6 @@
 //! The file that a report's page goes to: examined before anything is done, written when all is done.
 use crate::core::{Error, Facts, FileId, Kind, Result, Side};
-use crate::files::{FileError, NewFile, Opening, Place, Visibility, canonical};
+use crate::files::{FileError, FolderEntry, NewFile, Opening, Visibility, canonical};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
@@ -39,7 +39,7 @@ impl PageFile {
         if parent.starts_with("/dev") && !parent.starts_with("/dev/shm") {
             return Err(refused(format!("--report {shown}: haul creates no file under /dev")));
         }
-        let place = Place::following(path).map_err(cannot)?;
+        let place = FolderEntry::following(path).map_err(cannot)?;
         let full = parent.join(name);
         let used = |id: Option<FileId>| {
             let is = |facts: &Facts| facts.path == full || (id.is_some() && facts.id == id);

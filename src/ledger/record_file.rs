@@ -1,6 +1,6 @@
 //! What record files do with their files alike.
 use super::{Fault, FaultKind, RecordFile};
-use crate::files::{FileError, Opening, Place};
+use crate::files::{FileError, FolderEntry, Opening};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
 use std::io;
@@ -28,8 +28,8 @@ pub(super) fn file_fault(record_file: RecordFile, error: FileError) -> Fault {
 }
 
 /// The place of a record file that is to be made, where nothing may be.
-pub(super) fn free_place(record_file: RecordFile, path: &Path) -> Result<Place, Fault> {
-    let place = Place::of(path).map_err(|error| io_fault(record_file, error))?;
+pub(super) fn free_place(record_file: RecordFile, path: &Path) -> Result<FolderEntry, Fault> {
+    let place = FolderEntry::of(path).map_err(|error| io_fault(record_file, error))?;
     match place.look().map_err(|error| io_fault(record_file, error))? {
         None => Ok(place),
         Some(_) => Err(Fault::of(record_file, FaultKind::Exists)),
@@ -38,8 +38,8 @@ pub(super) fn free_place(record_file: RecordFile, path: &Path) -> Result<Place, 
 
 /// Opens the record file at `path` to continue it, locked against other processes (flock: advisory, released with the
 /// process). `None`: there is none.
-pub(super) fn open_own(record_file: RecordFile, path: &Path) -> Result<Option<(Place, File)>, Fault> {
-    let place = match Place::of(path) {
+pub(super) fn open_own(record_file: RecordFile, path: &Path) -> Result<Option<(FolderEntry, File)>, Fault> {
+    let place = match FolderEntry::of(path) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(None);
         }

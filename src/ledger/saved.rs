@@ -1,6 +1,6 @@
 //! What `haul tune --save` found, for each disk by who it is: one file of TOML among the user's settings.
 use crate::core::{Error, Identity, Kind, Op, Result, SavedPace};
-use crate::files::{FileError, NewFile, Opening, Place, Visibility};
+use crate::files::{FileError, FolderEntry, NewFile, Opening, Visibility};
 use etcetera::BaseStrategy;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
@@ -70,8 +70,8 @@ pub fn load(path: &Path) -> Result<SavedPaces> {
 }
 
 /// The list, and its place; `None`: there is none.
-fn open(path: &Path) -> std::result::Result<Option<(Place, File)>, FileError> {
-    let place = match Place::following(path) {
+fn open(path: &Path) -> std::result::Result<Option<(FolderEntry, File)>, FileError> {
+    let place = match FolderEntry::following(path) {
         Err(FileError::Io(error)) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         place => place?,
     };
@@ -108,7 +108,7 @@ pub fn save(path: &Path, name: &str, op: Op, pace: &SavedPace) -> Result<()> {
         let old = open(path)?;
         let place = match &old {
             Some((place, _)) => place.clone(),
-            None => Place::of(path)?,
+            None => FolderEntry::of(path)?,
         };
         let new = NewFile::begin(&place)?;
         new.file().write_all(text.as_bytes())?;

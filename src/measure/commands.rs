@@ -2,7 +2,7 @@
 use super::cost::Cost;
 use super::fit::{Fit, fit};
 use super::stats::median;
-use super::{Clock, Failure, Subject};
+use super::{Clock, MeasureFailure, Subject};
 use crate::core::{BufferWay, DeviceError, Error, Kind, OwnBuffer, RecordDevice, Stop};
 use std::io;
 use std::time::Duration;
@@ -41,11 +41,12 @@ pub(super) fn commands(
     time: Duration,
     stop: &Stop,
     found: &mut Option<Commands>,
-    heard: &mut dyn FnMut(),
-) -> Result<(), Failure> {
+    on_progress: &mut dyn FnMut(),
+) -> Result<(), MeasureFailure> {
     let Some(device) = subject.ways.first().and_then(|(_, end)| end.records()) else { return Ok(()) };
     let found = found.insert(Commands::default());
-    let mut asked = Asked { device: &*device, address: &subject.address, clock: &subject.clock, stop, heard };
+    let mut asked =
+        CommandRunner { device: &*device, address: &subject.address, clock: &subject.clock, stop, on_progress };
     let capacity = asked.tried("READ BUFFER", found, |device| device.buffer_bytes(OwnBuffer::Data))?;
     let sizes = capacity.map_or_else(Vec::new, |capacity| sizes(capacity, subject.in_flight_bytes_max()));
     let patience = time.div_f64((ROUNDS * (sizes.len() + 1)) as f64);
@@ -68,29 +69,29 @@ fn sizes(capacity: u32, memory_bytes: u64) -> Vec<u32> {
 }
 
 /// A disk that is given commands one after the other.
-struct Asked<'a> {
+struct CommandRunner<'a> {
     device: &'a dyn RecordDevice,
     address: &'a str,
     clock: &'a Clock,
     stop: &'a Stop,
-    heard: &'a mut dyn FnMut(),
+    on_progress: &'a mut dyn FnMut(),
 }
 
-impl Asked<'_> {
+impl CommandRunner<'_> {
     /// The answer; `None`, with a word in `found`, of a disk that does not do it.
     fn tried<T>(
         &self,
         what: &str,
         found: &mut Commands,
         command: impl FnOnce(&dyn RecordDevice) -> io::Result<T>,
-    ) -> Result<Option<T>, Failure> {
+    ) -> Result<Option<T>, MeasureFailure> {
         let error = match command(self.device) {
             Ok(answer) => return Ok(Some(answer)),
             Err(error) => error,
         };
         if DeviceError::of(&error).is_some_and(|said| said.kind == Kind::Gone) {
             let what = format!("{} disappeared: it did not answer {what}", self.address);
-            return Err(Failure::Broken(Error::new(Kind::Gone, what).because(error)));
+            return Err(MeasureFailure::Broken(Error::new(Kind::Gone, what).because(error)));
         }
         found.refused.push(format!("{what}: {error}"));
         Ok(None)
@@ -101,12 +102,12 @@ impl Asked<'_> {
         &mut self,
         patience: Duration,
         mut command: impl FnMut() -> io::Result<()>,
-    ) -> Result<io::Result<f64>, Failure> {
+    ) -> Result<io::Result<f64>, MeasureFailure> {
         let began = self.clock.now();
         let mut given = 0;
         let passed = loop {
             if let Some(signal) = self.stop.signal() {
-                return Err(Failure::Stopped(signal));
+                return Err(MeasureFailure::Stopped(signal));
             }
             if let Err(error) = command() {
                 return Ok(Err(error));
@@ -117,11 +118,11 @@ impl Asked<'_> {
                 break passed;
             }
         };
-        (self.heard)();
+        (self.on_progress)();
         Ok(Ok(passed.as_secs_f64() / f64::from(given)))
     }
 
-    fn empty(&mut self, patience: Duration, found: &mut Commands) -> Result<Option<f64>, Failure> {
+    fn empty(&mut self, patience: Duration, found: &mut Commands) -> Result<Option<f64>, MeasureFailure> {
         let mut times = Vec::new();
         for _ in 0..ROUNDS {
             let device = self.device;
@@ -141,7 +142,7 @@ impl Asked<'_> {
         sizes: &[u32],
         patience: Duration,
         found: &mut Commands,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), MeasureFailure> {
         let most = sizes.last().copied().unwrap_or(BUFFER_BYTES_MIN);
         let mut memory = subject.memory(most);
         let mut times: Vec<Vec<f64>> = vec![Vec::new(); sizes.len()];
@@ -171,7 +172,7 @@ impl Asked<'_> {
             }
         }
         for (&bytes, times) in sizes.iter().zip(&times) {
-            found.buffer.extend(median(times).map(|seconds| Cost { bytes, seconds, runs: times.len() }));
+            found.buffer.extend(Cost::of_runs(bytes, times));
         }
         outcome
     }
@@ -268,7 +269,7 @@ mod tests {
         }
     }
 
-    fn measured(drive: Drive) -> (Arc<Drive>, Option<Commands>, Result<(), Failure>) {
+    fn measured(drive: Drive) -> (Arc<Drive>, Option<Commands>, Result<(), MeasureFailure>) {
         let drive = Arc::new(drive);
         let end: Arc<dyn Endpoint> = Arc::new(Node(Memory::disk(vec![0; 1 << 20], &[]), drive.clone()));
         let extents = vec![Extent::new(0, 1 << 20)];
@@ -317,6 +318,6 @@ mod tests {
     #[test]
     fn a_disk_that_is_gone_ends_it() {
         let (_, _, outcome) = measured(Drive { gone: true, buffer_bytes: 4096, ..Drive::default() });
-        assert!(matches!(outcome, Err(Failure::Broken(error)) if error.kind == Kind::Gone));
+        assert!(matches!(outcome, Err(MeasureFailure::Broken(error)) if error.kind == Kind::Gone));
     }
 }

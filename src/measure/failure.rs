@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// Why measuring ends before its time.
 #[derive(Debug)]
-pub enum Failure {
+pub enum MeasureFailure {
     /// Asked for, by this signal.
     Stopped(i32),
     /// The disk has disappeared, or requests cannot be made at all.

@@ -93,7 +93,7 @@ fn steps(len: u64) -> impl Iterator<Item = (f64, f64)> {
 
 /// How far a copy is at some moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Reached {
+pub struct CopyProgress {
     /// Bytes that are through in any form, in earlier runs too.
     pub done_bytes: u64,
     /// Of these, bytes of this run.
@@ -179,7 +179,7 @@ impl Forecast {
 
     /// Seconds that are left of a copy that went like this, by how much slower or faster it is than estimated. `None`
     /// where that cannot be derived from what has come: nothing, or zeros only.
-    pub fn left_s(&self, track: &Track) -> Option<f64> {
+    pub fn left_s(&self, track: &ProgressTrack) -> Option<f64> {
         let now = track.now;
         let base = self.base(track);
         let data = share(now.data_bytes, now.copied_bytes);
@@ -197,7 +197,7 @@ impl Forecast {
 
     /// Seconds of all that is left where it was so much slower than estimated from `base` to `now`, because each byte
     /// takes the other side as long, wherever it is.
-    fn rest_by_other_side(&self, base: &Reached, now: &Reached, slower: f64) -> f64 {
+    fn rest_by_other_side(&self, base: &CopyProgress, now: &CopyProgress, slower: f64) -> f64 {
         let step_bytes = self.len as f64 / STEPS as f64;
         let sums = |byte_s: f64| -> Vec<f64> {
             let mut sum = 0.0;
@@ -222,7 +222,7 @@ impl Forecast {
 
     /// From where on it counts how a copy went: the last change of its rate, once enough has come since then; until
     /// then the change before that. A cache that swallowed what came first and is full now says nothing of the rest.
-    fn base(&self, track: &Track) -> Reached {
+    fn base(&self, track: &ProgressTrack) -> CopyProgress {
         let Some((first, behind)) = track.marks.split_first() else { return track.now };
         let mut slowness = Vec::with_capacity(behind.len());
         let mut before = first;
@@ -241,7 +241,7 @@ impl Forecast {
     }
 
     /// Seconds that were estimated for what came from `then` to `now` while it was settled; `None` of nothing.
-    fn settled_s(&self, then: &Reached, now: &Reached) -> Option<f64> {
+    fn settled_s(&self, then: &CopyProgress, now: &CopyProgress) -> Option<f64> {
         let done = now.done_bytes.checked_sub(then.done_bytes).filter(|done| *done > 0)?;
         let data = now.data_bytes.saturating_sub(then.data_bytes);
         let settled = now.settled_bytes.saturating_sub(then.settled_bytes).min(data);
@@ -249,7 +249,7 @@ impl Forecast {
     }
 
     /// How many times as long as estimated it took from `then` to `now`, while it was settled; `None`: it never was.
-    fn slower(&self, then: &Reached, now: &Reached) -> Option<f64> {
+    fn slower(&self, then: &CopyProgress, now: &CopyProgress) -> Option<f64> {
         let took_s = now.settled_s - then.settled_s;
         let mut estimated_s = self.settled_s(then, now).unwrap_or(0.0);
         if self.cache_bytes > 0 && then.settled_s == 0.0 {
@@ -271,24 +271,24 @@ const MARKS_MAX: usize = 64;
 
 /// How a copy went so far: moments of it, as many settled bytes apart.
 #[derive(Clone, Debug, Default)]
-pub struct Track {
+pub struct ProgressTrack {
     /// The first is its beginning.
-    marks: Vec<Reached>,
+    marks: Vec<CopyProgress>,
     /// Settled bytes from one to the next, at least.
     apart_bytes: u64,
-    now: Reached,
+    now: CopyProgress,
 }
 
-impl Track {
+impl ProgressTrack {
     /// Goes on to `now`.
-    pub fn push(&mut self, now: Reached) {
+    pub fn push(&mut self, now: CopyProgress) {
         if now.settled_bytes < self.now.settled_bytes {
             // Another pass of the copy has begun, which has settled nothing yet.
-            *self = Track::default();
+            *self = ProgressTrack::default();
         }
         if self.marks.is_empty() {
             let done_bytes = now.done_bytes.saturating_sub(now.copied_bytes);
-            self.marks.push(Reached { done_bytes, ..Reached::default() });
+            self.marks.push(CopyProgress { done_bytes, ..CopyProgress::default() });
         }
         self.now = now;
         let last = self.marks[self.marks.len() - 1];

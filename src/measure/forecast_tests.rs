@@ -85,20 +85,20 @@ fn a_backward_copy_begins_with_the_slow_end() {
 }
 
 /// So much data, all of it settled.
-fn reached_at(settled_s: f64, bytes: u64) -> Reached {
-    Reached { done_bytes: bytes, copied_bytes: bytes, data_bytes: bytes, settled_s, settled_bytes: bytes }
+fn reached_at(settled_s: f64, bytes: u64) -> CopyProgress {
+    CopyProgress { done_bytes: bytes, copied_bytes: bytes, data_bytes: bytes, settled_s, settled_bytes: bytes }
 }
 
 /// What is said to be left of a copy that went through these moments.
-fn left_of(forecast: &Forecast, moments: &[Reached]) -> Option<f64> {
-    let mut track = Track::default();
+fn left_of(forecast: &Forecast, moments: &[CopyProgress]) -> Option<f64> {
+    let mut track = ProgressTrack::default();
     moments.iter().for_each(|moment| track.push(*moment));
     forecast.left_s(&track)
 }
 
 /// A copy at so many bytes a second up to those bytes, ten moments a second.
-fn at_rates(rates: &[(f64, u64)]) -> Vec<Reached> {
-    let (mut at_s, mut done, mut moments) = (0.0, 0.0, vec![Reached::default()]);
+fn at_rates(rates: &[(f64, u64)]) -> Vec<CopyProgress> {
+    let (mut at_s, mut done, mut moments) = (0.0, 0.0, vec![CopyProgress::default()]);
     for &(rate, to) in rates {
         while (done as u64) < to {
             (at_s, done) = (at_s + 0.1, done + rate / 10.0);
@@ -115,7 +115,7 @@ fn worst(slower: f64, from: u64) -> f64 {
     let forecast = Forecast::of(&course(size, Some(&measured(9, size)), None)).unwrap();
     let time = |place: u64| zoned_s(place as f64, size as f64) * slower;
     let whole = time(size);
-    let mut track = Track::default();
+    let mut track = ProgressTrack::default();
     let mut worst = 0.0f64;
     for percent in 0..100 {
         let place = size / 100 * percent;
@@ -143,7 +143,7 @@ fn before_the_first_byte_what_is_left_is_the_whole() {
     let forecast = Forecast::of(&course(10 * GB, Some(&curve), None)).unwrap();
     assert_eq!(left_of(&forecast, &[]), Some(100.0));
     // A second without a byte does not throw it about as much as a second is long by what has come.
-    let waited = Reached { settled_s: 1.0, ..Reached::default() };
+    let waited = CopyProgress { settled_s: 1.0, ..CopyProgress::default() };
     assert!(left_of(&forecast, &[waited]).unwrap() < 160.0);
 }
 
@@ -179,8 +179,8 @@ fn a_range_ends_where_what_is_not_known_begins() {
 fn zeros_and_what_earlier_runs_copied_make_no_rate() {
     let curve = Curve::flat(1e6).unwrap();
     let forecast = Forecast::of(&course(200_000_000, Some(&curve), None)).unwrap();
-    let already = Reached { done_bytes: 150_000_000, ..Reached::default() };
-    let now = Reached {
+    let already = CopyProgress { done_bytes: 150_000_000, ..CopyProgress::default() };
+    let now = CopyProgress {
         settled_s: 10.0,
         settled_bytes: 5_000_000,
         done_bytes: 160_000_000,
@@ -190,7 +190,7 @@ fn zeros_and_what_earlier_runs_copied_make_no_rate() {
     // 5 MB of data in 10 s, half as fast as estimated, and of the 40 MB left a half is data.
     let left = left_of(&forecast, &[already, now]).unwrap();
     assert!((left / 40.0 - 1.0).abs() < 0.25, "{left}");
-    let zeros = Reached { data_bytes: 0, settled_bytes: 0, ..now };
+    let zeros = CopyProgress { data_bytes: 0, settled_bytes: 0, ..now };
     assert_eq!(left_of(&forecast, &[already, zeros]), None);
 }
 
@@ -249,30 +249,30 @@ fn what_was_only_tried_says_nothing_of_the_rest() {
     let forecast = Forecast::of(&course(10 * GB, Some(&curve), None)).unwrap();
     // 1 GB in 10 s as estimated, and 0.5 GB in 15 s of trying.
     let now = reached_at(25.0, GB + GB / 2);
-    let tried = Reached { settled_s: 10.0, settled_bytes: GB, ..now };
-    let left = |now: Reached| left_of(&forecast, &[now]).unwrap();
+    let tried = CopyProgress { settled_s: 10.0, settled_bytes: GB, ..now };
+    let left = |now: CopyProgress| left_of(&forecast, &[now]).unwrap();
     assert!((left(tried) / 85.0 - 1.0).abs() < 0.01, "{}", left(tried));
     assert!(left(now) > 120.0, "otherwise it counts: {}", left(now));
     // Nothing but trying so far: as estimated.
-    let only = Reached { settled_s: 0.0, settled_bytes: 0, ..now };
+    let only = CopyProgress { settled_s: 0.0, settled_bytes: 0, ..now };
     assert!((left(only) / 85.0 - 1.0).abs() < 0.01, "{}", left(only));
 }
 
 #[test]
 fn a_long_copy_does_not_pile_up_moments() {
-    let mut track = Track::default();
+    let mut track = ProgressTrack::default();
     at_rates(&[(1e6, GB / 2)]).into_iter().for_each(|moment| track.push(moment));
     assert!((MARKS_MAX / 2 - 1..=MARKS_MAX).contains(&track.marks.len()), "{}", track.marks.len());
-    assert_eq!(track.marks[0], Reached::default());
+    assert_eq!(track.marks[0], CopyProgress::default());
 }
 
 #[test]
 fn a_second_pass_of_a_copy_begins_its_track_anew() {
-    let mut track = Track::default();
+    let mut track = ProgressTrack::default();
     track.push(reached_at(10.0, GB));
-    let again = Reached { done_bytes: GB, copied_bytes: GB + GB / 8, ..Reached::default() };
+    let again = CopyProgress { done_bytes: GB, copied_bytes: GB + GB / 8, ..CopyProgress::default() };
     track.push(again);
-    assert_eq!((track.marks.len(), track.marks[0]), (1, Reached::default()));
-    track.push(Reached { settled_s: 1.0, settled_bytes: GB / 8, ..again });
+    assert_eq!((track.marks.len(), track.marks[0]), (1, CopyProgress::default()));
+    track.push(CopyProgress { settled_s: 1.0, settled_bytes: GB / 8, ..again });
     assert_eq!(track.marks.len(), 2);
 }

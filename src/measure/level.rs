@@ -23,14 +23,14 @@ const WITHIN: f64 = 1.96;
 
 /// What a point gives.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Figure {
+pub struct PointRate {
     /// The center of its runs, each by the level of its round, in bytes a second.
     pub bytes_per_s: f64,
     /// Standard deviation of its logarithm; `None`: unknown for a single round.
     pub deviation: Option<f64>,
 }
 
-impl Figure {
+impl PointRate {
     /// An interval in which the rate lies with 95 % confidence, in bytes a second; `None` if unknown.
     pub fn interval(&self) -> Option<(f64, f64)> {
         let reach = self.deviation? * WITHIN;
@@ -43,7 +43,7 @@ impl Figure {
     }
 
     /// The share of `other` that it surely does not exceed; `None` if unknown.
-    pub(super) fn most_of(&self, other: Figure) -> Option<f64> {
+    pub(super) fn most_of(&self, other: PointRate) -> Option<f64> {
         let reach = WITHIN * self.deviation?.hypot(other.deviation?);
         Some(self.bytes_per_s / other.bytes_per_s * reach.exp())
     }
@@ -53,7 +53,7 @@ impl Figure {
 type Runs = Vec<(usize, f64)>;
 
 /// The figures of points of one way, which are comparable, by their sound rates in each round; `None` of none.
-pub(super) fn figures(rates: &[Vec<(u32, f64)>]) -> Vec<Option<Figure>> {
+pub(super) fn figures(rates: &[Vec<(u32, f64)>]) -> Vec<Option<PointRate>> {
     let logarithm = |&(round, rate): &(u32, f64)| (round as usize, rate.ln());
     let runs: Vec<Runs> = rates.iter().map(|rates| rates.iter().map(logarithm).collect()).collect();
     let rounds = runs.iter().flatten().map(|run| run.0 + 1).max().unwrap_or(0);
@@ -72,7 +72,7 @@ pub(super) fn figures(rates: &[Vec<(u32, f64)>]) -> Vec<Option<Figure>> {
             let of_one = ((KNOWN_RUNS * of_all.powi(2) + own) / (KNOWN_RUNS + count - 1.0)).sqrt();
             of_one * SPREAD_OF_CENTER / count.sqrt()
         });
-        Some(Figure { bytes_per_s: center.exp(), deviation })
+        Some(PointRate { bytes_per_s: center.exp(), deviation })
     };
     runs.iter().zip(&centers).map(figure).collect()
 }
@@ -105,7 +105,7 @@ fn spread_of_all(runs: &[Runs], centers: &[Option<f64>], levels: &[f64]) -> Opti
 
 /// How sure one may be, from 0 to 1, that each point reaches `share` of the best of all; `None` if unknown. All that is
 /// known of the points is drawn many times, so that it counts, too, that the best is the best of many.
-pub(super) fn sure(figures: &[Option<Figure>], share: f64) -> Option<Vec<f64>> {
+pub(super) fn sure(figures: &[Option<PointRate>], share: f64) -> Option<Vec<f64>> {
     let known: Vec<(usize, f64, f64)> = figures
         .iter()
         .enumerate()

@@ -1,6 +1,6 @@
 //! Sweeps over disks whose true rates are known, with the noise of real ones, in simulated time.
 use super::super::pick::{GOOD_ENOUGH, answer};
-use super::super::{Answer, Effort, Point, Sweep, Trial, Way, grid};
+use super::super::{BestPoint, Effort, Point, Sweep, Trial, Way, grid};
 use super::*;
 
 /// A disk that takes so many commands, overlaps their latencies, moves bytes at one rate, and is noisy.
@@ -52,7 +52,7 @@ impl Noisy {
     }
 
     /// The answer is as good as the best, in truth.
-    fn is_right(&self, found: &Answer, sweep: &Sweep) -> bool {
+    fn is_right(&self, found: &BestPoint, sweep: &Sweep) -> bool {
         let most = sweep.entries().iter().map(|entry| self.truth(entry.point)).fold(0.0, f64::max);
         self.truth(found.pick) >= most * GOOD_ENOUGH
     }

@@ -9,7 +9,7 @@ const SURE: f64 = 0.95;
 
 /// The answer of a sweep.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct BestPoint {
     /// The point with the highest rate of that way.
     pub best: Point,
     /// Its rate, in bytes a second.
@@ -33,7 +33,7 @@ pub struct Answer {
 }
 
 /// The answer among points of `way` of a sweep that is over; `None` where none of them gave anything.
-pub fn answer(sweep: &Sweep, way: Way) -> Option<Answer> {
+pub fn answer(sweep: &Sweep, way: Way) -> Option<BestPoint> {
     let tried = |entry: &&Entry| entry.point.way == way && !matches!(entry.state, State::LeftOut(_));
     let entries: Vec<&Entry> = sweep.entries().iter().filter(tried).filter(|entry| entry.rate().is_some()).collect();
     let rate = |entry: &Entry| entry.rate().unwrap_or(0.0);
@@ -49,7 +49,7 @@ pub fn answer(sweep: &Sweep, way: Way) -> Option<Answer> {
     let pick = all.iter().filter(surely).min_by_key(cost).or(all.iter().filter(probably).min_by_key(cost))?;
     let picked = entries[*pick];
     let dd = sweep.entries().iter().find(|entry| entry.point == Point::of_dd());
-    Some(Answer {
+    Some(BestPoint {
         best: best.point,
         best_bytes_per_s: rate(best),
         pick: picked.point,

@@ -2,8 +2,8 @@
 use super::commands::{Commands, commands};
 use super::cost::Cost;
 use super::fit::{Fit, fit};
-use super::stats::median;
-use super::{Failure, Interference, Point, Subject, Trial, Walk, Way, Zone, spread, whole_time};
+use super::stats::{median, range};
+use super::{Interference, MeasureFailure, Point, Position, Subject, Trial, Walk, Way, Zone, spread, whole_time};
 use crate::core::{Extent, Op, Stop};
 use std::time::Duration;
 
@@ -32,6 +32,8 @@ pub struct WayCost {
     pub way: Way,
     /// Median rate, in bytes a second.
     pub bytes_per_s: f64,
+    /// Rate of its slowest and of its fastest run.
+    pub range: (f64, f64),
     /// Processor seconds of this process for each GiB.
     pub cpu_s_per_gib: f64,
     /// Share of one processor that was busy with it, from 0.
@@ -48,9 +50,7 @@ pub struct WayCost {
 #[derive(Debug, Default)]
 pub struct Profiled {
     /// The rate at each place.
-    pub zones: Vec<Zone>,
-    /// The number of each of these places, from 1; a place in which every run failed is left out.
-    pub numbers: Vec<u32>,
+    pub positions: Vec<Position>,
     /// Seconds that reading, or writing, all of it takes by that.
     pub whole_s: Option<f64>,
     /// What commands cost.
@@ -64,7 +64,7 @@ pub struct Profiled {
     /// Effect on the rest of the system, or why it is not known; `None`: it was not examined.
     pub system_impact: Option<std::result::Result<Interference, String>>,
     /// Why it ended before its time.
-    pub failure: Option<Failure>,
+    pub failure: Option<MeasureFailure>,
 }
 
 /// Profiles the subject at so many positions, in about `time`. `heard` receives the progress, from 0 to 1, and what is
@@ -74,11 +74,11 @@ pub fn profile(
     positions: u32,
     time: Duration,
     stop: &Stop,
-    heard: &mut dyn FnMut(f64, &'static str),
+    on_progress: &mut dyn FnMut(f64, &'static str),
 ) -> Profiled {
     let mut found = Profiled::default();
     let began = subject.clock.now();
-    let mut work = Work { subject, stop, began, time, heard };
+    let mut work = ProfileRun { subject, stop, began, time, on_progress };
     found.failure = work.all(positions, &mut found).err();
     found
 }
@@ -99,19 +99,20 @@ pub(super) fn stream(subject: &Subject, way: Way, room: u64) -> Point {
     Point { way, block_bytes, depth: if way == Way::Mapped { 1 } else { depth } }
 }
 
-struct Work<'a> {
+struct ProfileRun<'a> {
     subject: &'a mut Subject,
     stop: &'a Stop,
     began: Duration,
     time: Duration,
-    heard: &'a mut dyn FnMut(f64, &'static str),
+    on_progress: &'a mut dyn FnMut(f64, &'static str),
 }
 
-impl Work<'_> {
-    fn all(&mut self, positions: u32, found: &mut Profiled) -> Result<(), Failure> {
+impl ProfileRun<'_> {
+    fn all(&mut self, positions: u32, found: &mut Profiled) -> Result<(), MeasureFailure> {
         let size = size_of(self.subject);
         let zones = self.zones(positions, found);
-        found.whole_s = whole_time(&found.zones, size);
+        let measured: Vec<Zone> = found.positions.iter().map(|position| position.zone).collect();
+        found.whole_s = whole_time(&measured, size);
         zones?;
         let costs = self.costs(size, &mut found.costs);
         let times: Vec<(f64, f64)> = found.costs.iter().map(|cost| (f64::from(cost.bytes), cost.seconds)).collect();
@@ -120,14 +121,20 @@ impl Work<'_> {
         if self.subject.op == Op::Read {
             self.commands(&mut found.commands)?;
         }
-        let rates: Vec<f64> = found.zones.iter().map(|zone| zone.bytes_per_s).collect();
+        let rates: Vec<f64> = measured.iter().map(|zone| zone.bytes_per_s).collect();
         self.ways(median(&rates), &mut found.ways)
     }
 
-    fn run(&mut self, point: Point, extent: Extent, patience: Duration, doing: &'static str) -> Result<Trial, Failure> {
+    fn run(
+        &mut self,
+        point: Point,
+        extent: Extent,
+        patience: Duration,
+        doing: &'static str,
+    ) -> Result<Trial, MeasureFailure> {
         let trial = self.subject.run(point, extent, patience.clamp(PATIENCE.0, PATIENCE.1), self.stop)?;
         let passed = self.subject.clock.now() - self.began;
-        (self.heard)((passed.as_secs_f64() / self.time.as_secs_f64()).min(1.0), doing);
+        (self.on_progress)((passed.as_secs_f64() / self.time.as_secs_f64()).min(1.0), doing);
         Ok(trial)
     }
 
@@ -147,7 +154,7 @@ impl Work<'_> {
         around.map_or(place.end(), Extent::end)
     }
 
-    fn zones(&mut self, count: u32, found: &mut Profiled) -> Result<(), Failure> {
+    fn zones(&mut self, count: u32, found: &mut Profiled) -> Result<(), MeasureFailure> {
         let align = self.subject.align_bytes.max(4096);
         let places = self.places(count, align);
         let least = places.iter().map(|place| place.len).min().unwrap_or(0);
@@ -173,14 +180,16 @@ impl Work<'_> {
             }
         }
         for (number, runs) in (1..).zip(&rates).filter(|(_, runs)| !runs.is_empty()) {
-            let middle = |of: fn(&(f64, u64)) -> f64| median(&runs.iter().map(of).collect::<Vec<_>>()).unwrap_or(0.0);
-            found.zones.push(Zone { offset: middle(|run| run.1 as f64) as u64, bytes_per_s: middle(|run| run.0) });
-            found.numbers.push(number);
+            let of = |number: fn(&(f64, u64)) -> f64| runs.iter().map(number).collect::<Vec<_>>();
+            let (rates, places) = (of(|run| run.0), of(|run| run.1 as f64));
+            if let (Some(bytes_per_s), Some(offset), Some(range)) = (median(&rates), median(&places), range(&rates)) {
+                found.positions.push(Position { number, zone: Zone { offset: offset as u64, bytes_per_s }, range });
+            }
         }
         outcome
     }
 
-    fn costs(&mut self, size: u64, found: &mut Vec<Cost>) -> Result<(), Failure> {
+    fn costs(&mut self, size: u64, found: &mut Vec<Cost>) -> Result<(), MeasureFailure> {
         let way = main_way(self.subject);
         let least = u32::try_from(self.subject.align_bytes.max(512)).unwrap_or(4096);
         let sizes = std::iter::successors(Some(least), |bytes| bytes.checked_mul(2));
@@ -211,24 +220,24 @@ impl Work<'_> {
             }
         }
         for (bytes, times) in sizes.into_iter().zip(times) {
-            found.extend(median(&times).map(|seconds| Cost { bytes, seconds, runs: times.len() }));
+            found.extend(Cost::of_runs(bytes, &times));
         }
         outcome
     }
 
     /// Beyond the time of the others: there are few, and they are short.
-    fn commands(&mut self, found: &mut Option<Commands>) -> Result<(), Failure> {
-        let Work { subject, stop, began, time, heard } = self;
-        let mut heard = || {
+    fn commands(&mut self, found: &mut Option<Commands>) -> Result<(), MeasureFailure> {
+        let ProfileRun { subject, stop, began, time, on_progress } = self;
+        let mut on_progress = || {
             let passed = subject.clock.now() - *began;
-            heard((passed.as_secs_f64() / time.as_secs_f64()).min(1.0), "commands alone");
+            on_progress((passed.as_secs_f64() / time.as_secs_f64()).min(1.0), "commands alone");
         };
-        commands(subject, time.mul_f64(COMMANDS_SHARE), stop, found, &mut heard)
+        commands(subject, time.mul_f64(COMMANDS_SHARE), stop, found, &mut on_progress)
     }
 
     /// `known` is a rate of the disk: no more is written through the page cache than it takes in the time of a run, for
     /// the flush at the end would take many times as long.
-    fn ways(&mut self, known: Option<f64>, found: &mut Vec<WayCost>) -> Result<(), Failure> {
+    fn ways(&mut self, known: Option<f64>, found: &mut Vec<WayCost>) -> Result<(), MeasureFailure> {
         let ways: Vec<Way> = self.subject.ways.iter().map(|(way, _)| *way).collect();
         let share = 1.0 - SHARES.0 - SHARES.1;
         let patience = self.time.mul_f64(share).div_f64(f64::from(ways.len() as u32 * ROUNDS));
@@ -264,14 +273,17 @@ impl Work<'_> {
             }
         }
         for (way, trials) in ways.into_iter().zip(trials) {
-            let of = |number: &dyn Fn(&Trial) -> f64| {
-                median(&trials.iter().filter(|trial| trial.is_sound()).map(number).collect::<Vec<_>>())
+            let each = |number: &dyn Fn(&Trial) -> f64| -> Vec<f64> {
+                trials.iter().filter(|trial| trial.is_sound()).map(number).collect()
             };
+            let of = |number: &dyn Fn(&Trial) -> f64| median(&each(number));
             let Some(bytes_per_s) = of(&Trial::bytes_per_s) else { continue };
+            let range = range(&each(&Trial::bytes_per_s)).unwrap_or((bytes_per_s, bytes_per_s));
             let cpu_s_per_gib = of(&Trial::cpu_s_per_gib).unwrap_or(0.0);
             found.push(WayCost {
                 way,
                 bytes_per_s,
+                range,
                 cpu_s_per_gib,
                 cpu_share: cpu_s_per_gib * bytes_per_s / (1u64 << 30) as f64,
                 left_in_cache: of(&|trial| trial.left_bytes as f64 / trial.moved_bytes as f64).unwrap_or(0.0),
@@ -283,7 +295,7 @@ impl Work<'_> {
     }
 }
 
-impl Work<'_> {
+impl ProfileRun<'_> {
     /// As [`WayCost::driver_copied`], of all that was read so.
     fn driver_copied(&self, way: Way) -> Option<f64> {
         let end = self.subject.ways.iter().find(|(other, _)| *other == way && way == Way::Direct)?;
@@ -312,11 +324,15 @@ mod tests {
     fn every_part_is_measured_by_reading_only() {
         let (disk, mut subject) = subject(&[], 16 << 20);
         let mut said = Vec::new();
-        let mut heard = |_: f64, doing| said.push(doing);
-        let found = profile(&mut subject, 8, Duration::from_millis(100), &Stop::default(), &mut heard);
+        let mut on_progress = |_: f64, doing| said.push(doing);
+        let found = profile(&mut subject, 8, Duration::from_millis(100), &Stop::default(), &mut on_progress);
         assert!(found.failure.is_none());
-        assert_eq!(found.zones.len(), 8);
-        assert!(found.zones.is_sorted_by_key(|zone| zone.offset) && found.whole_s.unwrap() > 0.0);
+        assert_eq!(found.positions.len(), 8);
+        assert!(found.positions.is_sorted_by_key(|position| position.zone.offset) && found.whole_s.unwrap() > 0.0);
+        for position in &found.positions {
+            let (low, high) = position.range;
+            assert!((low..=high).contains(&position.zone.bytes_per_s) && low < high, "{position:?}");
+        }
         assert!(found.costs.len() >= 10 && found.fit.is_some(), "{:?}", found.costs);
         assert_eq!(found.ways.len(), 1);
         assert!(["positions", "command cost", "ways"].iter().all(|part| said.contains(part)));
@@ -328,24 +344,24 @@ mod tests {
         let (_, mut subject) = subject(&[], 16 << 20);
         let stop = Stop::default();
         let mut calls = 0;
-        let mut heard = |_: f64, _| {
+        let mut on_progress = |_: f64, _| {
             calls += 1;
             if calls == 5 {
                 stop.ask(15);
             }
         };
-        let found = profile(&mut subject, 8, Duration::from_millis(100), &stop, &mut heard);
-        assert!(matches!(found.failure, Some(Failure::Stopped(15))));
-        assert_eq!(found.zones.len(), 5);
+        let found = profile(&mut subject, 8, Duration::from_millis(100), &stop, &mut on_progress);
+        assert!(matches!(found.failure, Some(MeasureFailure::Stopped(15))));
+        assert_eq!(found.positions.len(), 5);
         let (stop, mut calls) = (Stop::default(), 0);
-        let mut heard = |_: f64, doing| {
+        let mut on_progress = |_: f64, doing| {
             calls += u32::from(doing == "ways");
             if calls == 2 {
                 stop.ask(15);
             }
         };
-        let found = profile(&mut subject, 8, Duration::from_millis(100), &stop, &mut heard);
-        assert!(matches!(found.failure, Some(Failure::Stopped(15))));
+        let found = profile(&mut subject, 8, Duration::from_millis(100), &stop, &mut on_progress);
+        assert!(matches!(found.failure, Some(MeasureFailure::Stopped(15))));
         assert_eq!(found.ways.len(), 1, "two of its three runs were made");
     }
 }

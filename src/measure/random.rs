@@ -1,6 +1,6 @@
 //! Reads at random places: how long each takes, and how many are done in a second.
 use super::failure::failure_of_all;
-use super::{Bad, Failure, Point, Subject};
+use super::{BadRange, MeasureFailure, Point, Subject};
 use crate::core::{Completion, Endpoint, Error, Extent, Kind, Op, Request, RequestError, Side, Stop, Transferred};
 use crate::engine::EndpointQueue;
 use crate::sys;
@@ -16,7 +16,7 @@ pub const SLOW_KEPT_MAX: usize = 64;
 const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
 
 /// Upper ends of the classes that times are reported in: each twice as long as the one before, from 1 µs on.
-const CLASS_FACTOR: f64 = 2.0;
+pub const CLASS_FACTOR: f64 = 2.0;
 
 /// What is to be read.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,10 +66,22 @@ pub struct RandomFound {
     /// The page cache held some of it before, or keeps what is read twice.
     pub cached: bool,
     /// Why it ended before its time.
-    pub failure: Option<Failure>,
+    pub failure: Option<MeasureFailure>,
 }
 
 impl RandomFound {
+    /// For tests of reports: reads that took so many microseconds, all in a second; those above 1 ms are slow.
+    #[cfg(test)]
+    pub(crate) fn of_times(times_us: &[u64]) -> RandomFound {
+        let mut times = Histogram::new_with_bounds(1, LATENCY_NS_MAX, 3).expect("the bounds are right");
+        times_us.iter().for_each(|us| times.record(us * 1000).expect("it is within the bounds"));
+        let (requests, late) = (times_us.len() as u64, times_us.iter().filter(|&&us| us > 1000));
+        let (offset, at) = (4096, Duration::from_millis(500));
+        let slow: Vec<SlowRead> = late.map(|&us| SlowRead { offset, at, took: Duration::from_micros(us) }).collect();
+        let (bytes, slow_count) = (requests * 4096, slow.len() as u64);
+        RandomFound { requests, bytes, seconds: 1.0, cpu_s: 0.1, times, slow, slow_count, cached: false, failure: None }
+    }
+
     /// Reads a second; `None` where there were none.
     pub fn requests_per_s(&self) -> Option<f64> {
         (self.requests > 0 && self.seconds > 0.0).then(|| self.requests as f64 / self.seconds)
@@ -108,22 +120,22 @@ impl RandomFound {
 ///
 /// # Errors
 /// Requests cannot be made at all.
-pub fn random(subject: &mut Subject, wish: &RandomReads, stop: &Stop) -> Result<RandomFound, Failure> {
+pub fn random(subject: &mut Subject, wish: &RandomReads, stop: &Stop) -> Result<RandomFound, MeasureFailure> {
     let Some(end) = subject.ways.iter().find(|(way, _)| *way == wish.point.way).map(|(_, end)| end.clone()) else {
         let what = format!("{} does not support {} I/O", subject.address, wish.point.way.name());
-        return Err(Failure::Broken(Error::new(Kind::Unsupported, what)));
+        return Err(MeasureFailure::Broken(Error::new(Kind::Unsupported, what)));
     };
     let address = subject.address.clone();
     let broken = |error: io::Error| {
         let what = format!("cannot read {address}");
-        Failure::Broken(Error::new(Kind::Io, what).because(error))
+        MeasureFailure::Broken(Error::new(Kind::Io, what).because(error))
     };
     let cached = subject.is_cached(&end, wish.point.way, wish.range);
     let side = subject.one_side(&end, wish.point.depth).map_err(broken)?;
     let idle = (0..).zip(subject.filled(wish.point.block_bytes, wish.point.depth)).collect();
     let began = subject.clock.now();
     let used = sys::used();
-    let mut reading = Reading {
+    let mut reading = RandomRun {
         wish,
         end: &end,
         rng: fastrand::Rng::with_seed(wish.seed),
@@ -147,17 +159,17 @@ pub fn random(subject: &mut Subject, wish: &RandomReads, stop: &Stop) -> Result<
     };
     let read = reading.read(side, subject, stop).map_err(broken);
     let now = sys::used();
-    let Reading { mut found, bad, last, .. } = reading;
+    let RandomRun { mut found, bad, last, .. } = reading;
     found.cpu_s = (now.user + now.system).saturating_sub(used.user + used.system).as_secs_f64();
     found.seconds = (last - began).as_secs_f64();
     bad.into_iter().for_each(|bad| subject.note_bad(bad));
     subject.forget(&end, wish.point.way, wish.range, cached);
-    found.failure = found.failure.or(read.err()).or(stop.signal().map(Failure::Stopped));
+    found.failure = found.failure.or(read.err()).or(stop.signal().map(MeasureFailure::Stopped));
     Ok(found)
 }
 
 /// The reads, and the result of them.
-struct Reading<'a> {
+struct RandomRun<'a> {
     wish: &'a RandomReads,
     end: &'a Arc<dyn Endpoint>,
     rng: fastrand::Rng,
@@ -167,10 +179,10 @@ struct Reading<'a> {
     last: Duration,
     sent: u64,
     found: RandomFound,
-    bad: Vec<Bad>,
+    bad: Vec<BadRange>,
 }
 
-impl Reading<'_> {
+impl RandomRun<'_> {
     fn read(&mut self, mut side: EndpointQueue, subject: &Subject, stop: &Stop) -> io::Result<()> {
         let mut done = Vec::new();
         loop {
@@ -233,8 +245,8 @@ impl Reading<'_> {
             return;
         };
         match failure_of_all(self.end, Op::Read, &subject.address, at, error) {
-            Ok(error) => self.found.failure = Some(Failure::Broken(error)),
-            Err(error) => self.bad.push(Bad::of(at, left, &error)),
+            Ok(error) => self.found.failure = Some(MeasureFailure::Broken(error)),
+            Err(error) => self.bad.push(BadRange::of(at, left, &error)),
         }
     }
 
@@ -344,6 +356,6 @@ mod tests {
         let stop = Stop::default();
         stop.ask(2);
         let found = random(&mut subject, &endless, &stop).unwrap();
-        assert!(matches!(found.failure, Some(Failure::Stopped(2))) && found.requests == 0);
+        assert!(matches!(found.failure, Some(MeasureFailure::Stopped(2))) && found.requests == 0);
     }
 }

@@ -2,7 +2,7 @@
 //! processor without the medium, as sg_rbuf has it.
 use super::fit::{Fit, fit};
 use super::stats::median;
-use super::{Failure, Subject};
+use super::{MeasureFailure, Subject};
 use crate::core::{BufferWay, DeviceError, Error, Kind, OwnBuffer, RecordDevice, Stop};
 use crate::sys;
 use std::io;
@@ -98,12 +98,12 @@ pub struct ReadBuffer {
     /// What the disk did not do, in its words.
     pub refused: Vec<String>,
     /// Why it ended before its time.
-    pub failure: Option<Failure>,
+    pub failure: Option<MeasureFailure>,
 }
 
 /// What is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BufferWish {
+pub struct BufferOptions {
     /// Which buffer.
     pub which: OwnBuffer,
     /// Bytes of commands; none: powers of two up to the whole buffer, and that.
@@ -114,24 +114,24 @@ pub struct BufferWish {
 /// its own. `heard` receives the progress, from 0 to 1. What was found is kept whatever happens.
 pub fn read_buffer(
     subject: &Subject,
-    wish: &BufferWish,
+    wish: &BufferOptions,
     time: Duration,
     stop: &Stop,
-    heard: &mut dyn FnMut(f64),
+    on_progress: &mut dyn FnMut(f64),
 ) -> Option<ReadBuffer> {
     let device = subject.ways.first().and_then(|(_, end)| end.records())?;
     let mut found = ReadBuffer::default();
-    let mut work = Work { device: &*device, subject, wish, stop, heard };
+    let mut work = ReadBufferRun { device: &*device, subject, wish, stop, on_progress };
     found.failure = work.all(time, &mut found).err();
     Some(found)
 }
 
-struct Work<'a> {
+struct ReadBufferRun<'a> {
     device: &'a dyn RecordDevice,
     subject: &'a Subject,
-    wish: &'a BufferWish,
+    wish: &'a BufferOptions,
     stop: &'a Stop,
-    heard: &'a mut dyn FnMut(f64),
+    on_progress: &'a mut dyn FnMut(f64),
 }
 
 /// Of one size by one way.
@@ -141,8 +141,8 @@ struct Runs {
     cpu_shares: Vec<f64>,
 }
 
-impl Work<'_> {
-    fn all(&mut self, time: Duration, found: &mut ReadBuffer) -> Result<(), Failure> {
+impl ReadBufferRun<'_> {
+    fn all(&mut self, time: Duration, found: &mut ReadBuffer) -> Result<(), MeasureFailure> {
         let capacity = match self.device.buffer_bytes(self.wish.which) {
             Ok(bytes) => bytes,
             Err(error) => return self.refused("READ BUFFER", error, found),
@@ -179,7 +179,7 @@ impl Work<'_> {
         time: Duration,
         runs: &mut [Vec<Runs>],
         found: &mut ReadBuffer,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), MeasureFailure> {
         let count = ROUNDS as usize * sizes.len() * BufferWay::ALL.len();
         let patience = time.div_f64(count.max(1) as f64);
         let mut memory = self.subject.memory(sizes.last().copied().unwrap_or(BYTES_MIN));
@@ -188,7 +188,7 @@ impl Work<'_> {
         for done in 0..count {
             let (size, way) = (done / BufferWay::ALL.len() % sizes.len(), done % BufferWay::ALL.len());
             let bytes = sizes[size];
-            (self.heard)(done as f64 / count as f64);
+            (self.on_progress)(done as f64 / count as f64);
             if bytes > most[way] {
                 continue;
             }
@@ -199,7 +199,7 @@ impl Work<'_> {
                 }
                 Ok((moved, ..)) => {
                     most[way] = moved;
-                    self.tell(format!("one command transfers at most {moved} of {bytes} bytes"), found);
+                    self.note_refusal(format!("one command transfers at most {moved} of {bytes} bytes"), found);
                 }
                 Err(error) => {
                     most[way] = bytes.saturating_sub(1);
@@ -217,12 +217,12 @@ impl Work<'_> {
         way: BufferWay,
         bytes: &mut [u8],
         patience: Duration,
-    ) -> Result<io::Result<(u32, f64, f64)>, Failure> {
+    ) -> Result<io::Result<(u32, f64, f64)>, MeasureFailure> {
         let (clock, began, used) = (&self.subject.clock, self.subject.clock.now(), sys::used());
         let mut given = 0;
         loop {
             if let Some(signal) = self.stop.signal() {
-                return Err(Failure::Stopped(signal));
+                return Err(MeasureFailure::Stopped(signal));
             }
             let moved = match self.device.read_buffer(self.wish.which, way, bytes) {
                 Ok(moved) => moved as u32,
@@ -242,17 +242,17 @@ impl Work<'_> {
     }
 
     /// Notes what the disk did not do. Fails if it has disappeared.
-    fn refused(&self, what: &str, error: io::Error, found: &mut ReadBuffer) -> Result<(), Failure> {
+    fn refused(&self, what: &str, error: io::Error, found: &mut ReadBuffer) -> Result<(), MeasureFailure> {
         if DeviceError::of(&error).is_some_and(|said| said.kind == Kind::Gone) {
             let what = format!("{} disappeared: it did not answer {what}", self.subject.address);
-            return Err(Failure::Broken(Error::new(Kind::Gone, what).because(error)));
+            return Err(MeasureFailure::Broken(Error::new(Kind::Gone, what).because(error)));
         }
-        self.tell(format!("{what}: {error}"), found);
+        self.note_refusal(format!("{what}: {error}"), found);
         Ok(())
     }
 
     /// Once: each way comes upon the same.
-    fn tell(&self, text: String, found: &mut ReadBuffer) {
+    fn note_refusal(&self, text: String, found: &mut ReadBuffer) {
         if !found.refused.contains(&text) {
             found.refused.push(text);
         }

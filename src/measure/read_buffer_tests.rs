@@ -76,7 +76,7 @@ impl Endpoint for Node {
     }
 }
 
-fn measured(drive: Drive, wish: &BufferWish) -> (Arc<Drive>, ReadBuffer) {
+fn measured(drive: Drive, wish: &BufferOptions) -> (Arc<Drive>, ReadBuffer) {
     let drive = Arc::new(drive);
     let end: Arc<dyn Endpoint> = Arc::new(Node(Memory::disk(vec![0; 1 << 20], &[]), drive.clone()));
     let extents = vec![Extent::new(0, 1 << 20)];
@@ -116,7 +116,7 @@ fn the_formula_of_the_seed_gives_the_figures_of_the_seed() {
 
 #[test]
 fn each_way_has_its_times_its_line_and_its_figures() {
-    let (drive, found) = measured(Drive { capacity: 1_000_000, ..Drive::default() }, &BufferWish::default());
+    let (drive, found) = measured(Drive { capacity: 1_000_000, ..Drive::default() }, &BufferOptions::default());
     assert!(found.failure.is_none() && found.capacity_bytes == Some(1_000_000), "{found:?}");
     let ways: Vec<BufferWay> = found.ways.iter().map(|way| way.way).collect();
     assert_eq!(ways, BufferWay::ALL);
@@ -139,21 +139,21 @@ fn each_way_has_its_times_its_line_and_its_figures() {
 
 #[test]
 fn sizes_can_be_given_and_those_beyond_the_buffer_are_told() {
-    let wish = BufferWish { sizes: vec![5000, 512, 5000, 200_001, 1 << 20], ..BufferWish::default() };
+    let wish = BufferOptions { sizes: vec![5000, 512, 5000, 200_001, 1 << 20], ..BufferOptions::default() };
     let (_, found) = measured(Drive { capacity: 200_000, ..Drive::default() }, &wish);
     for way in &found.ways {
         assert_eq!(way.costs.iter().map(|cost| cost.bytes).collect::<Vec<_>>(), [512, 5000]);
     }
     let beyond = |bytes: u32| format!("{bytes} bytes exceed the buffer of 200000 bytes");
     assert_eq!(found.refused, [beyond(200_001), beyond(1 << 20)]);
-    let wish = BufferWish { sizes: vec![1 << 20], ..BufferWish::default() };
+    let wish = BufferOptions { sizes: vec![1 << 20], ..BufferOptions::default() };
     let (_, none) = measured(Drive { capacity: 200_000, ..Drive::default() }, &wish);
     assert!(none.ways.is_empty() && none.refused.len() == 1 && none.failure.is_none());
 }
 
 #[test]
 fn the_echo_buffer_is_read_to_its_last_byte() {
-    let wish = BufferWish { which: OwnBuffer::Echo, sizes: Vec::new() };
+    let wish = BufferOptions { which: OwnBuffer::Echo, sizes: Vec::new() };
     let (drive, found) = measured(Drive { capacity: 1 << 20, ..Drive::default() }, &wish);
     assert_eq!(found.capacity_bytes, Some(252));
     assert!(found.ways.iter().all(|way| way.costs.len() == 1 && way.costs[0].bytes == 252 && way.seed.is_none()));
@@ -162,11 +162,11 @@ fn the_echo_buffer_is_read_to_its_last_byte() {
 
 #[test]
 fn a_disk_without_a_buffer_says_so_and_one_that_is_gone_ends_it() {
-    let (_, found) = measured(Drive::default(), &BufferWish::default());
+    let (_, found) = measured(Drive::default(), &BufferOptions::default());
     assert!(found.ways.is_empty() && found.failure.is_none() && found.capacity_bytes.is_none());
     assert_eq!(found.refused, ["READ BUFFER: the command is unknown"]);
     for capacity in [0, 4096] {
-        let (_, found) = measured(Drive { gone: true, capacity, ..Drive::default() }, &BufferWish::default());
-        assert!(matches!(found.failure, Some(Failure::Broken(error)) if error.kind == Kind::Gone));
+        let (_, found) = measured(Drive { gone: true, capacity, ..Drive::default() }, &BufferOptions::default());
+        assert!(matches!(found.failure, Some(MeasureFailure::Broken(error)) if error.kind == Kind::Gone));
     }
 }

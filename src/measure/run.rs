@@ -1,6 +1,6 @@
 //! One run: requests consecutively, so many in flight, for a while.
 use super::failure::failure_of_all;
-use super::{Bad, Clock, Failure, Point, Trial};
+use super::{BadRange, Clock, MeasureFailure, Point, Trial};
 use crate::core::{
     Arena, Buffer, Completion, Endpoint, EngineKind, Error, Extent, Kind, Op, Request, RequestError, Side, Stop,
     Transferred,
@@ -57,9 +57,14 @@ pub struct Run<'a> {
 ///
 /// # Errors
 /// It was asked to stop, the disk has disappeared, or requests cannot be made.
-pub fn run(run: &Run<'_>, arena: &Arc<Arena>, stop: &Stop, noted: &mut dyn FnMut(Bad)) -> Result<Landed, Failure> {
+pub fn run(
+    run: &Run<'_>,
+    arena: &Arc<Arena>,
+    stop: &Stop,
+    noted: &mut dyn FnMut(BadRange),
+) -> Result<RunResult, MeasureFailure> {
     if let Some(signal) = stop.signal() {
-        return Err(Failure::Stopped(signal));
+        return Err(MeasureFailure::Stopped(signal));
     }
     let mut buffers = arena.carve(run.point.block_bytes, run.point.depth);
     if run.op == Op::Write {
@@ -67,7 +72,7 @@ pub fn run(run: &Run<'_>, arena: &Arc<Arena>, stop: &Stop, noted: &mut dyn FnMut
     }
     let side = EndpointQueue::open(run.end, run.engine, run.point.depth, arena).map_err(|error| run.broken(error))?;
     let used = sys::used();
-    let mut flight = Flight::new(run, buffers, noted);
+    let mut flight = RunState::new(run, buffers, noted);
     flight.fly(side, stop)?;
     let mut unflushed = false;
     if run.op == Op::Write {
@@ -77,14 +82,14 @@ pub fn run(run: &Run<'_>, arena: &Arc<Arena>, stop: &Stop, noted: &mut dyn FnMut
     let now = sys::used();
     let cpu = (now.user + now.system).saturating_sub(used.user + used.system);
     if let Some(signal) = stop.signal() {
-        return Err(Failure::Stopped(signal));
+        return Err(MeasureFailure::Stopped(signal));
     }
     let came = std::mem::take(&mut flight.came);
-    Ok(Landed { trial: flight.landed(cpu), unflushed, came })
+    Ok(RunResult { trial: flight.landed(cpu), unflushed, came })
 }
 
 /// The result of a run.
-pub struct Landed {
+pub struct RunResult {
     /// Its figures.
     pub trial: Trial,
     /// What it wrote could not be made durable.
@@ -95,9 +100,9 @@ pub struct Landed {
 
 impl Run<'_> {
     /// Requests cannot be made at all.
-    fn broken(&self, error: io::Error) -> Failure {
+    fn broken(&self, error: io::Error) -> MeasureFailure {
         let what = format!("cannot {} {}", self.op.name(), self.address);
-        Failure::Broken(Error::new(Kind::Io, what).because(error))
+        MeasureFailure::Broken(Error::new(Kind::Io, what).because(error))
     }
 }
 
@@ -109,7 +114,7 @@ pub(super) fn fill(buffer: &mut Buffer, content: &[u8]) {
 }
 
 /// The requests of a run, and the result of them.
-struct Flight<'a> {
+struct RunState<'a> {
     run: &'a Run<'a>,
     idle: Vec<(u32, Buffer)>,
     sent_at: Vec<Duration>,
@@ -128,14 +133,14 @@ struct Flight<'a> {
     latencies: Histogram<u64>,
     came: Vec<Duration>,
     failed: u32,
-    noted: &'a mut dyn FnMut(Bad),
+    noted: &'a mut dyn FnMut(BadRange),
 }
 
-impl<'a> Flight<'a> {
-    fn new(run: &'a Run<'a>, buffers: Vec<Buffer>, noted: &'a mut dyn FnMut(Bad)) -> Self {
+impl<'a> RunState<'a> {
+    fn new(run: &'a Run<'a>, buffers: Vec<Buffer>, noted: &'a mut dyn FnMut(BadRange)) -> Self {
         let now = run.clock.now();
         let latencies = Histogram::new_with_bounds(1, LATENCY_NS_MAX, 2).expect("the bounds are right");
-        Flight {
+        RunState {
             run,
             sent_at: vec![now; buffers.len()],
             idle: (0..).zip(buffers).collect(),
@@ -155,7 +160,7 @@ impl<'a> Flight<'a> {
     }
 
     /// Sends and waits, until it is time; then waits for the rest.
-    fn fly(&mut self, mut side: EndpointQueue, stop: &Stop) -> Result<(), Failure> {
+    fn fly(&mut self, mut side: EndpointQueue, stop: &Stop) -> Result<(), MeasureFailure> {
         let mut done = Vec::new();
         let (mut feeding, mut failure) = (true, None);
         while feeding || side.in_flight() > 0 {
@@ -180,7 +185,7 @@ impl<'a> Flight<'a> {
             }
             feeding = failure.is_none() && !stop.is_asked() && !self.is_enough();
         }
-        failure.map_or(Ok(()), |error| Err(Failure::Broken(error)))
+        failure.map_or(Ok(()), |error| Err(MeasureFailure::Broken(error)))
     }
 
     /// Sends what can be sent; false at the end of the extent.
@@ -237,19 +242,19 @@ impl<'a> Flight<'a> {
             Ok(error) => Some(error),
             Err(error) => {
                 self.failed = self.failed.saturating_add(1);
-                (self.noted)(Bad::of(offset, len, &error));
+                (self.noted)(BadRange::of(offset, len, &error));
                 None
             }
         }
     }
 
     /// Makes what was written durable; whether that failed.
-    fn flush(&mut self) -> Result<bool, Failure> {
+    fn flush(&mut self) -> Result<bool, MeasureFailure> {
         let Err(error) = self.run.end.make_durable() else { return Ok(false) };
         let (offset, len) = (self.run.extent.offset, u32::try_from(self.next - self.run.extent.offset));
         let error = RequestError::of(&**self.run.end, self.run.op, offset, error);
         match self.fail(offset, len.unwrap_or(u32::MAX), error) {
-            Some(error) => Err(Failure::Broken(error)),
+            Some(error) => Err(MeasureFailure::Broken(error)),
             None => Ok(true),
         }
     }
@@ -298,7 +303,7 @@ mod tests {
             let asked =
                 Run { address, end: &end, engine, op: Op::Read, point, extent, patience, content, clock: &clock };
             let mut bad = Vec::new();
-            let Landed { trial, .. } = run(&asked, &arena, &Stop::default(), &mut |place| bad.push(place)).unwrap();
+            let RunResult { trial, .. } = run(&asked, &arena, &Stop::default(), &mut |place| bad.push(place)).unwrap();
             assert!(bad.is_empty(), "{engine:?}: {bad:?}");
             assert_eq!(trial.moved_bytes, 1 << 20, "{engine:?}");
             assert_eq!(trial.bytes, trial.requests * (16 << 10), "{engine:?}");

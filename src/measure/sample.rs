@@ -1,6 +1,6 @@
 //! A few short reads across a part of a disk, for an estimate: as many places as the time allows, both ends among them.
 use super::steady::{block_seconds, blocks};
-use super::{Failure, Point, Subject, Zone, spread};
+use super::{MeasureFailure, Point, Subject, Zone, spread};
 use crate::core::{Extent, Stop};
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub struct Budget {
 
 /// What the first place of a disk gave.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Look {
+pub struct FirstSample {
     /// Block size and depth.
     pub point: Point,
     /// The place, in the middle.
@@ -47,7 +47,7 @@ pub fn look(
     point: Point,
     budget: Budget,
     stop: &Stop,
-) -> Result<Option<Look>, Failure> {
+) -> Result<Option<FirstSample>, MeasureFailure> {
     let began = subject.clock.now();
     let needed = place_bytes(point).saturating_mul(budget.places_min.into());
     if needed as f64 > range.len as f64 * budget.share.min(1.0) {
@@ -56,7 +56,7 @@ pub fn look(
     let begin = spread(range.len, 1, place_bytes(point), align_bytes(subject))[0];
     let zone = place(subject, range, point, begin, stop)?;
     let took = subject.clock.now() - began;
-    Ok(zone.map(|zone| Look { point, zone, whole_s: range.len as f64 / zone.bytes_per_s, took }))
+    Ok(zone.map(|zone| FirstSample { point, zone, whole_s: range.len as f64 / zone.bytes_per_s, took }))
 }
 
 /// Rates at places of `range`, both ends and the middle among them; offsets count from its first byte. None where the
@@ -67,11 +67,11 @@ pub fn look(
 pub fn sample(
     subject: &mut Subject,
     range: Extent,
-    look: &Look,
+    look: &FirstSample,
     whole_s: f64,
     budget: Budget,
     stop: &Stop,
-) -> Result<Vec<Zone>, Failure> {
+) -> Result<Vec<Zone>, MeasureFailure> {
     let began = subject.clock.now();
     let time = Duration::try_from_secs_f64(whole_s * budget.share).unwrap_or(Duration::MAX).min(budget.time_max);
     let room = range.len as f64 * budget.share.min(1.0) / place_bytes(look.point) as f64;
@@ -122,7 +122,13 @@ fn outer_first(count: u32) -> Vec<u32> {
 
 /// The rate of the blocks that begin at `begin` of the range; `None` where they could not be read, or where the page
 /// cache has them.
-fn place(subject: &mut Subject, range: Extent, point: Point, begin: u64, stop: &Stop) -> Result<Option<Zone>, Failure> {
+fn place(
+    subject: &mut Subject,
+    range: Extent,
+    point: Point,
+    begin: u64,
+    stop: &Stop,
+) -> Result<Option<Zone>, MeasureFailure> {
     let align = align_bytes(subject);
     let first = (range.offset + begin).next_multiple_of(align);
     if first >= range.end() {

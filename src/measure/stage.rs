@@ -2,16 +2,16 @@
 
 /// How far writing was by when.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Moment {
+pub struct WriteMoment {
     /// Bytes written until then.
     pub bytes: u64,
     /// Seconds since the first request.
     pub seconds: f64,
 }
 
-impl Moment {
+impl WriteMoment {
     /// Bytes a second from here to a later moment.
-    pub fn bytes_per_s_to(self, to: Moment) -> f64 {
+    pub fn bytes_per_s_to(self, to: WriteMoment) -> f64 {
         (to.bytes - self.bytes) as f64 / (to.seconds - self.seconds).max(f64::MIN_POSITIVE)
     }
 }
@@ -20,9 +20,9 @@ impl Moment {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stage {
     /// From here.
-    pub from: Moment,
+    pub from: WriteMoment,
     /// To here.
-    pub to: Moment,
+    pub to: WriteMoment,
     /// All of its bytes by all of its time: of rates that take turns the median would tell the faster one.
     pub bytes_per_s: f64,
 }

@@ -21,6 +21,12 @@ pub fn mad(values: &[f64]) -> Option<f64> {
     median(&values.iter().map(|value| (value - middle).abs()).collect::<Vec<_>>())
 }
 
+/// The smallest and the largest value; `None` of nothing.
+pub fn range(values: &[f64]) -> Option<(f64, f64)> {
+    let least = values.iter().copied().reduce(f64::min)?;
+    Some((least, values.iter().copied().fold(least, f64::max)))
+}
+
 /// The middle of the means of all pairs, a value with itself included (Hodges and Lehmann): nearly as exact as the
 /// mean, and one value in four may be anything. `None` of nothing.
 pub fn center(values: &[f64]) -> Option<f64> {
@@ -39,6 +45,7 @@ mod tests {
         assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
         assert_eq!(mad(&[1.0, 1.0, 2.0, 2.0, 4.0, 6.0, 9.0]), Some(1.0));
+        assert_eq!((range(&[]), range(&[2.0, 1.0, 3.0])), (None, Some((1.0, 3.0))));
     }
 
     #[test]

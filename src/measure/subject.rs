@@ -1,7 +1,7 @@
 //! What is measured.
 use super::failure::answers_no_more;
 use super::run::fill;
-use super::{Bad, Clock, Failure, Landed, Point, Run, Thermometer, Trial, Way, run};
+use super::{BadRange, Clock, MeasureFailure, Point, Run, RunResult, Thermometer, Trial, Way, run};
 use crate::core::{Arena, Buffer, Endpoint, EngineKind, Error, Extent, Kind, Op, Stop};
 use crate::engine::EndpointQueue;
 use crate::sys::page_cache;
@@ -49,7 +49,7 @@ pub struct Subject {
     /// What is written; every block begins with the start of it.
     pub content: Vec<u8>,
     /// Places that failed so far.
-    pub bad: Vec<Bad>,
+    pub bad: Vec<BadRange>,
     /// How many did.
     pub failed: u64,
     /// What runs are timed by; the real clock at first.
@@ -124,7 +124,13 @@ impl Subject {
     ///
     /// # Errors
     /// It was asked to stop, or the disk has disappeared, or answers no more.
-    pub fn run(&mut self, point: Point, extent: Extent, patience: Duration, stop: &Stop) -> Result<Trial, Failure> {
+    pub fn run(
+        &mut self,
+        point: Point,
+        extent: Extent,
+        patience: Duration,
+        stop: &Stop,
+    ) -> Result<Trial, MeasureFailure> {
         self.run_noting(point, extent, patience, stop).map(|(trial, _)| trial)
     }
 
@@ -135,11 +141,11 @@ impl Subject {
         extent: Extent,
         patience: Duration,
         stop: &Stop,
-    ) -> Result<(Trial, Vec<Duration>), Failure> {
+    ) -> Result<(Trial, Vec<Duration>), MeasureFailure> {
         let end = self.ways.iter().find(|(way, _)| *way == point.way).map(|(_, end)| end.clone());
         let Some(end) = end else {
             let what = format!("{} does not support {} I/O", self.address, point.way.name());
-            return Err(Failure::Broken(Error::new(Kind::Unsupported, what)));
+            return Err(MeasureFailure::Broken(Error::new(Kind::Unsupported, what)));
         };
         // What is written goes to the disk, whatever the page cache held of it.
         let cached_bytes = if self.op == Op::Read { self.cached_bytes(point, extent) } else { 0 };
@@ -147,11 +153,11 @@ impl Subject {
         let asked = Run { address: &self.address, end: &end, engine, op, point, extent, patience, content, clock };
         let mut last = None;
         let (bad, failed) = (&mut self.bad, &mut self.failed);
-        let mut noted = |one: Bad| {
+        let mut noted = |one: BadRange| {
             last = Some((one.offset, one.why.clone()));
             note(bad, failed, one);
         };
-        let Landed { mut trial, unflushed, came } = run(&asked, &self.arena, stop, &mut noted)?;
+        let RunResult { mut trial, unflushed, came } = run(&asked, &self.arena, stop, &mut noted)?;
         trial.cached_bytes = cached_bytes;
         if unflushed {
             // Each open descriptor reports a loss once, also one of another writer.
@@ -162,7 +168,7 @@ impl Subject {
             self.barren.insert(extent.offset);
             if self.barren.len() >= BARREN_RUNS_MAX {
                 let asked = format!("every request of the last {BARREN_RUNS_MAX} runs, each at another place,");
-                return Err(Failure::Broken(answers_no_more(&end, op, &self.address, &asked, last)));
+                return Err(MeasureFailure::Broken(answers_no_more(&end, op, &self.address, &asked, last)));
             }
         }
         if point.way != Way::Direct && cached_bytes == 0 {
@@ -204,7 +210,7 @@ impl Subject {
     }
 
     /// Notes a place that failed.
-    pub fn note_bad(&mut self, bad: Bad) {
+    pub fn note_bad(&mut self, bad: BadRange) {
         note(&mut self.bad, &mut self.failed, bad);
     }
 
@@ -224,7 +230,7 @@ impl Subject {
     }
 }
 
-fn note(bad: &mut Vec<Bad>, failed: &mut u64, one: Bad) {
+fn note(bad: &mut Vec<BadRange>, failed: &mut u64, one: BadRange) {
     *failed += 1;
     if bad.len() < BAD_MAX {
         bad.push(one);

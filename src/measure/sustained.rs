@@ -1,7 +1,7 @@
 //! Writing on and on: a cache that runs out, a drive that throttles.
 use super::failure::{answers_no_more, failure_of_all};
 use super::shift::{Level, levels};
-use super::{Bad, Failure, Moment, Stage, Subject, Trend, Warmth, fell_hot, trend};
+use super::{BadRange, MeasureFailure, Stage, Subject, Temperatures, Trend, WriteMoment, fell_hot, trend};
 use crate::core::{Buffer, Completion, Error, Extent, Kind, Op, Request, RequestError, Side, Stop, Transferred};
 use crate::engine::EndpointQueue;
 use std::io;
@@ -34,25 +34,25 @@ const FAILED_IN_A_ROW_MAX: u32 = 256;
 #[derive(Debug, Default)]
 pub struct Sustained {
     /// Its steps: small ones at first, later larger ones.
-    pub steps: Vec<Moment>,
+    pub steps: Vec<WriteMoment>,
     /// How far writing was when the last request came back; a last step that is no whole one is in it.
-    pub end: Moment,
+    pub end: WriteMoment,
     /// The rate settled before all bytes were written.
     pub settled: bool,
     /// Bytes were written over again, for there were not as many.
     pub went_round: bool,
     /// How warm the drive was; empty if unknown.
-    pub warmth: Warmth,
+    pub warmth: Temperatures,
     /// Seconds of the flush at the end.
     pub flush_s: f64,
     /// Why it ended before its time.
-    pub failure: Option<Failure>,
+    pub failure: Option<MeasureFailure>,
 }
 
 impl Sustained {
     /// The rate of each step, in bytes a second.
     pub fn rates(&self) -> Vec<f64> {
-        let before = [Moment::default()].into_iter().chain(self.steps.iter().copied());
+        let before = [WriteMoment::default()].into_iter().chain(self.steps.iter().copied());
         before.zip(&self.steps).map(|(from, to)| from.bytes_per_s_to(*to)).collect()
     }
 
@@ -63,7 +63,7 @@ impl Sustained {
 
     /// The rates that held, one after the other.
     pub fn stages(&self) -> Vec<Stage> {
-        let at = |step: usize| step.checked_sub(1).map_or(Moment::default(), |step| self.steps[step]);
+        let at = |step: usize| step.checked_sub(1).map_or(WriteMoment::default(), |step| self.steps[step]);
         let stage = |level: Level| {
             let (from, to) = (at(level.start), at(level.end));
             Stage { from, to, bytes_per_s: from.bytes_per_s_to(to) }
@@ -90,22 +90,22 @@ pub fn sustained(
     bytes: u64,
     time: Option<Duration>,
     stop: &Stop,
-    heard: &mut dyn FnMut(u64),
+    on_progress: &mut dyn FnMut(u64),
 ) -> Sustained {
     let limit_c = subject.thermometer.as_ref().and_then(|thermometer| thermometer.limit_c);
-    let mut found = Sustained { warmth: Warmth::new(limit_c, Vec::new()), ..Sustained::default() };
+    let mut found = Sustained { warmth: Temperatures::new(limit_c, Vec::new()), ..Sustained::default() };
     let mut stream = Stream::new(subject, bytes, time);
-    found.failure = stream.flow(&mut found, stop, heard).err();
+    found.failure = stream.flow(&mut found, stop, on_progress).err();
     found.went_round = stream.went_round;
     let began = subject.clock.now();
     // After a failure too: what follows may rely on nothing being on its way.
     let flushed = subject.ways[0].1.make_durable();
     found.flush_s = (subject.clock.now() - began).as_secs_f64();
     if let (Err(error), None) = (flushed, &found.failure) {
-        found.failure = Some(Failure::Broken(unflushed(subject, error)));
+        found.failure = Some(MeasureFailure::Broken(unflushed(subject, error)));
     }
     if let Some(signal) = stop.signal() {
-        found.failure = Some(Failure::Stopped(signal));
+        found.failure = Some(MeasureFailure::Stopped(signal));
     }
     found
 }
@@ -170,13 +170,18 @@ impl<'a> Stream<'a> {
         None
     }
 
-    fn flow(&mut self, found: &mut Sustained, stop: &Stop, heard: &mut dyn FnMut(u64)) -> Result<(), Failure> {
+    fn flow(
+        &mut self,
+        found: &mut Sustained,
+        stop: &Stop,
+        on_progress: &mut dyn FnMut(u64),
+    ) -> Result<(), MeasureFailure> {
         if let Some(signal) = stop.signal() {
-            return Err(Failure::Stopped(signal));
+            return Err(MeasureFailure::Stopped(signal));
         }
         let (_, end) = self.subject.ways[0].clone();
         let what = format!("cannot write {}", self.subject.address);
-        let broken = |error: io::Error| Failure::Broken(Error::new(Kind::Io, what.clone()).because(error));
+        let broken = |error: io::Error| MeasureFailure::Broken(Error::new(Kind::Io, what.clone()).because(error));
         let mut idle: Vec<(u32, Buffer)> = (0..).zip(self.subject.filled(self.block_bytes, STREAM.1)).collect();
         let mut side = self.subject.one_side(&end, STREAM.1).map_err(broken)?;
         let (began, mut done) = (self.subject.clock.now(), Vec::new());
@@ -192,12 +197,12 @@ impl<'a> Stream<'a> {
                 idle.push((slot, buffer));
             }
             let passed = self.subject.clock.now() - began;
-            found.end = Moment { bytes: self.written_bytes, seconds: passed.as_secs_f64() };
-            self.note(found, heard);
+            found.end = WriteMoment { bytes: self.written_bytes, seconds: passed.as_secs_f64() };
+            self.note(found, on_progress);
             let over = found.settled || self.time.is_some_and(|time| passed >= time);
             feeding = feeding && failure.is_none() && !stop.is_asked() && !over;
         }
-        failure.map_or(Ok(()), |error| Err(Failure::Broken(error)))
+        failure.map_or(Ok(()), |error| Err(MeasureFailure::Broken(error)))
     }
 
     /// Sends what can be sent; false once all is.
@@ -228,7 +233,7 @@ impl<'a> Stream<'a> {
         };
         let bad = match failure_of_all(end, Op::Write, address, offset, error) {
             Ok(error) => return (request.buffer, Some(error)),
-            Err(error) => Bad::of(offset, len, &error),
+            Err(error) => BadRange::of(offset, len, &error),
         };
         self.failed_in_a_row += 1;
         let over = (self.failed_in_a_row >= FAILED_IN_A_ROW_MAX).then(|| {
@@ -240,14 +245,14 @@ impl<'a> Stream<'a> {
     }
 
     /// Notes the steps that are complete, and looks periodically whether the rate has settled.
-    fn note(&mut self, found: &mut Sustained, heard: &mut dyn FnMut(u64)) {
+    fn note(&mut self, found: &mut Sustained, on_progress: &mut dyn FnMut(u64)) {
         let last = found.steps.last().map_or(0, |moment| moment.bytes);
         if self.written_bytes < last + self.step_bytes {
             return;
         }
         found.steps.push(found.end);
         self.feel(found);
-        heard(self.written_bytes);
+        on_progress(self.written_bytes);
         if self.written_bytes >= STEPS_OF_ALL * self.step_bytes {
             self.step_bytes *= 2;
         }
@@ -266,7 +271,7 @@ impl<'a> Stream<'a> {
 
 /// The rate has fallen, and has held since for as long as all before, with so many bytes asked for. A drive that gets
 /// warmer may throttle yet, and one that gets cooler may come back: that has to have come to an end too.
-fn has_settled(stages: &[Stage], warmth: &Warmth, asked_bytes: u64) -> bool {
+fn has_settled(stages: &[Stage], warmth: &Temperatures, asked_bytes: u64) -> bool {
     let [.., before, last] = stages else { return false };
     let least = last.from.bytes.max(asked_bytes / SETTLED_PART).max(SETTLED_BYTES_MIN);
     let held = last.bytes_per_s < before.bytes_per_s && last.to.bytes - last.from.bytes >= least;
@@ -275,7 +280,7 @@ fn has_settled(stages: &[Stage], warmth: &Warmth, asked_bytes: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Reading;
+    use super::super::TemperatureReading;
     use super::*;
     use crate::core::{Endpoint, EngineKind};
     use crate::disks::memory::{Fault, Memory};
@@ -304,7 +309,7 @@ mod tests {
         let mut subject = Subject::new("disk", ways, EngineKind::Sync, extents, 16 << 20).unwrap();
         subject.op = Op::Write;
         let found = sustained(&mut subject, 1 << 40, None, &Stop::default(), &mut |_| {});
-        let Some(Failure::Broken(error)) = found.failure else { panic!("{:?}", found.failure) };
+        let Some(MeasureFailure::Broken(error)) = found.failure else { panic!("{:?}", found.failure) };
         assert!(error.what.starts_with("cannot write destination disk any more: every one of the last 256"), "{error}");
         assert!(found.end.bytes == 0 && subject.failed >= 256);
     }
@@ -312,10 +317,10 @@ mod tests {
     #[test]
     fn it_has_settled_once_it_fell_and_held_as_long_as_all_before() {
         let stage = |from: u64, to: u64, bytes_per_s| {
-            let [from, to] = [from, to].map(|mib| Moment { bytes: mib << 20, seconds: 0.0 });
+            let [from, to] = [from, to].map(|mib| WriteMoment { bytes: mib << 20, seconds: 0.0 });
             Stage { from, to, bytes_per_s }
         };
-        let settled = |asked_gib: u64, stages: &[Stage]| has_settled(stages, &Warmth::default(), asked_gib << 30);
+        let settled = |asked_gib: u64, stages: &[Stage]| has_settled(stages, &Temperatures::default(), asked_gib << 30);
         assert!(!settled(4, &[stage(0, 4000, 480e6)]), "it may fall yet");
         assert!(!settled(4, &[stage(0, 1000, 480e6), stage(1000, 1999, 95e6)]));
         assert!(settled(4, &[stage(0, 1000, 480e6), stage(1000, 2000, 95e6)]));
@@ -327,13 +332,13 @@ mod tests {
 
     #[test]
     fn it_has_not_settled_while_the_drive_gets_cooler_or_warmer() {
-        let at = |mib: u64, seconds| Moment { bytes: mib << 20, seconds };
+        let at = |mib: u64, seconds| WriteMoment { bytes: mib << 20, seconds };
         let fast = Stage { from: at(0, 0.0), to: at(1000, 10.0), bytes_per_s: 105e6 };
         let slow = Stage { from: fast.to, to: at(3000, 100.0), bytes_per_s: 23e6 };
-        let reading = |(seconds, celsius)| Reading { seconds, celsius };
+        let reading = |(seconds, celsius)| TemperatureReading { seconds, celsius };
         let settled = |last| {
             let readings = [(0.0, 40.0), (10.0, 84.0), (50.0, 80.0), (60.0, 70.0), (80.0, last)];
-            has_settled(&[fast, slow], &Warmth::new(None, readings.map(reading).into()), 1 << 30)
+            has_settled(&[fast, slow], &Temperatures::new(None, readings.map(reading).into()), 1 << 30)
         };
         assert!(settled(69.0) && settled(71.0), "what was before does not count");
         assert!(!settled(65.0), "it may come back yet");

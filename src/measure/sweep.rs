@@ -1,6 +1,6 @@
 //! Rounds of runs over many points: losers drop out early, the others are distinguished by repetition.
 use super::stats::{center, median};
-use super::{Figure, Point, Trial, Way, level};
+use super::{Point, PointRate, Trial, Way, level};
 
 /// After one round, a point below this share of the best cannot be the answer: measurement noise is smaller.
 const LOST_AT_ONCE: f64 = 0.5;
@@ -32,7 +32,7 @@ pub struct Entry {
     /// What became of it.
     pub state: State,
     /// What it gives, once the sweep is over.
-    pub figure: Option<Figure>,
+    pub figure: Option<PointRate>,
 }
 
 impl Entry {
@@ -170,7 +170,7 @@ impl Sweep {
     }
 }
 
-fn has_lost(figure: Figure, best: Figure) -> bool {
+fn has_lost(figure: PointRate, best: PointRate) -> bool {
     match figure.most_of(best) {
         Some(most) => most < LOST,
         None => figure.bytes_per_s < LOST_AT_ONCE * best.bytes_per_s,

@@ -141,7 +141,7 @@ pub fn effects(
     ways: &[Way],
     time: Duration,
     stop: &Stop,
-    heard: &mut dyn FnMut(f64),
+    on_progress: &mut dyn FnMut(f64),
 ) -> Result<Vec<Effect>, Unknown> {
     let unit = time.div_f64(1.0 + READ_SHARE * ways.len() as f64);
     let rows = [None].into_iter().chain(ways.iter().copied().map(Some));
@@ -154,7 +154,7 @@ pub fn effects(
             around.end().ok();
         }
         found.push(seen?);
-        heard(found.len() as f64 / (ways.len() + 1) as f64);
+        on_progress(found.len() as f64 / (ways.len() + 1) as f64);
     }
     Ok(found)
 }
@@ -235,7 +235,7 @@ mod tests {
 
     /// Buffered reads evict the whole test file at the first start; starts take twice as long while anything is read.
     /// `taken_back` is lost immediately, whatever happens.
-    struct MadeUp {
+    struct SimulatedSystem {
         reading: Option<Way>,
         cached: f64,
         warms_to: f64,
@@ -244,13 +244,13 @@ mod tests {
         stop_while_reading: Option<Arc<Stop>>,
     }
 
-    impl MadeUp {
-        fn new(warms_to: f64, taken_back: f64) -> MadeUp {
-            MadeUp { reading: None, cached: 0.0, warms_to, taken_back, ended: 0, stop_while_reading: None }
+    impl SimulatedSystem {
+        fn new(warms_to: f64, taken_back: f64) -> SimulatedSystem {
+            SimulatedSystem { reading: None, cached: 0.0, warms_to, taken_back, ended: 0, stop_while_reading: None }
         }
     }
 
-    impl SystemUnderTest for MadeUp {
+    impl SystemUnderTest for SimulatedSystem {
         fn warm(&mut self) -> io::Result<f64> {
             self.cached = self.warms_to;
             Ok(self.cached)
@@ -289,13 +289,13 @@ mod tests {
 
     const WAYS: [Way; 2] = [Way::Buffered, Way::Direct];
 
-    fn seen(around: &mut MadeUp) -> Result<Vec<Effect>, Unknown> {
+    fn seen(around: &mut SimulatedSystem) -> Result<Vec<Effect>, Unknown> {
         effects(around, &WAYS, Duration::from_millis(600), &Stop::default(), &mut |_| {})
     }
 
     #[test]
     fn what_is_lost_to_each_way_is_told_beside_what_nothing_costs() {
-        let found = seen(&mut MadeUp::new(1.0, 0.0)).unwrap();
+        let found = seen(&mut SimulatedSystem::new(1.0, 0.0)).unwrap();
         assert_eq!(found.iter().map(|one| one.way).collect::<Vec<_>>(), [None, Some(WAYS[0]), Some(WAYS[1])]);
         assert_eq!(found.iter().map(|one| one.kept).collect::<Vec<_>>(), [1.0, 0.0, 1.0]);
         assert_eq!(found.iter().map(|one| one.read_bytes).collect::<Vec<_>>(), [0, 1000, 1000]);
@@ -308,20 +308,20 @@ mod tests {
 
     #[test]
     fn what_the_kernel_takes_back_by_itself_is_held_against_nobody() {
-        let found = seen(&mut MadeUp::new(1.0, 0.3)).unwrap();
+        let found = seen(&mut SimulatedSystem::new(1.0, 0.3)).unwrap();
         assert!(found.iter().all(|one| (one.cached_before - 0.7).abs() < 1e-9), "{found:?}");
         assert_eq!((found[0].kept, found[2].kept), (1.0, 1.0));
     }
 
     #[test]
     fn a_test_file_that_does_not_stay_says_nothing() {
-        let Err(Unknown::Why(why)) = seen(&mut MadeUp::new(0.4, 0.0)) else { panic!("it was measured") };
+        let Err(Unknown::Why(why)) = seen(&mut SimulatedSystem::new(0.4, 0.0)) else { panic!("it was measured") };
         assert_eq!(why, "only 40 % of a file stay in the page cache after reading it");
     }
 
     #[test]
     fn a_slow_disk_has_more_time_until_it_is_felt_but_not_for_ever() {
-        let mut around = MadeUp { cached: 1.0, ..MadeUp::new(1.0, 0.0) };
+        let mut around = SimulatedSystem { cached: 1.0, ..SimulatedSystem::new(1.0, 0.0) };
         let second = Duration::from_secs(1);
         let mut after = |tenths: u32, cached: f64| {
             around.cached = cached;
@@ -376,9 +376,9 @@ mod tests {
         let cases = [([0.8, 0.2, 0.6], 0.25, 0.75), ([0.8, 0.8, 0.4], 0.5, 0.5), ([0.5, 0.9, 0.9], 1.0, 1.0)];
         for (of, kept_least, kept) in cases {
             let mut told = Vec::new();
-            let mut heard = |share| told.push(share);
+            let mut on_progress = |share| told.push(share);
             let (mut around, time) = (Shares { of, at: 0 }, Duration::from_millis(3));
-            let found = effects(&mut around, &WAYS[..1], time, &Stop::default(), &mut heard).unwrap();
+            let found = effects(&mut around, &WAYS[..1], time, &Stop::default(), &mut on_progress).unwrap();
             let near = |one: f64, other: f64| (one - other).abs() < 1e-9;
             assert!(near(found[1].kept_least, kept_least) && near(found[1].kept, kept), "{of:?}: {found:?}");
             // However short the read is, a program was started meanwhile.
@@ -390,7 +390,7 @@ mod tests {
     #[test]
     fn whoever_reads_is_ended_when_it_is_stopped() {
         let stop = Arc::new(Stop::default());
-        let mut around = MadeUp { stop_while_reading: Some(stop.clone()), ..MadeUp::new(1.0, 0.0) };
+        let mut around = SimulatedSystem { stop_while_reading: Some(stop.clone()), ..SimulatedSystem::new(1.0, 0.0) };
         let found = effects(&mut around, &WAYS, Duration::from_millis(60), &stop, &mut |_| {});
         assert!(matches!(found, Err(Unknown::Stopped(2))), "{found:?}");
         assert_eq!((around.ended, around.reading), (1, None));

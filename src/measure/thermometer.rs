@@ -40,7 +40,7 @@ impl fmt::Debug for Thermometer {
 
 /// How warm the drive was, and when.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reading {
+pub struct TemperatureReading {
     /// Seconds since the first request.
     pub seconds: f64,
     /// In °C.
@@ -49,18 +49,18 @@ pub struct Reading {
 
 /// How warm the drive was all along.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Warmth {
+pub struct Temperatures {
     /// Where it is too warm by its own word, in °C.
     pub limit_c: Option<f64>,
     /// By rising time; empty if unknown.
-    pub readings: Vec<Reading>,
+    pub readings: Vec<TemperatureReading>,
     apart_s: f64,
 }
 
-impl Warmth {
+impl Temperatures {
     /// Of a drive with this limit, with these readings.
-    pub fn new(limit_c: Option<f64>, readings: Vec<Reading>) -> Warmth {
-        Warmth { limit_c, readings, apart_s: APART_S }
+    pub fn new(limit_c: Option<f64>, readings: Vec<TemperatureReading>) -> Temperatures {
+        Temperatures { limit_c, readings, apart_s: APART_S }
     }
 
     /// Asks how warm it is at `seconds`, unless that was asked just before.
@@ -68,7 +68,7 @@ impl Warmth {
         if self.readings.last().is_some_and(|last| seconds < last.seconds + self.apart_s) {
             return;
         }
-        self.readings.extend((thermometer.read)().map(|celsius| Reading { seconds, celsius }));
+        self.readings.extend((thermometer.read)().map(|celsius| TemperatureReading { seconds, celsius }));
         if self.readings.len() >= READINGS_MAX {
             self.readings = self.readings.iter().step_by(2).copied().collect();
             self.apart_s *= 2.0;
@@ -85,7 +85,7 @@ impl Warmth {
         let limit_c = self.limit_c?;
         let (before, after) = self.readings.split_at(self.readings.partition_point(|one| one.seconds <= seconds));
         let around_s = AROUND.0.max(AROUND.1 * seconds);
-        let near = |one: &&Reading| (one.seconds - seconds).abs() <= around_s;
+        let near = |one: &&TemperatureReading| (one.seconds - seconds).abs() <= around_s;
         // Far apart as readings may be, the last one before and the first one after count.
         let around = before.iter().filter(near).chain(before.last());
         let around = around.chain(after.iter().filter(near)).chain(after.first());
@@ -106,9 +106,9 @@ impl Warmth {
 mod tests {
     use super::*;
 
-    fn warmth(limit_c: Option<f64>, readings: &[(f64, f64)]) -> Warmth {
-        let reading = |&(seconds, celsius): &(f64, f64)| Reading { seconds, celsius };
-        Warmth::new(limit_c, readings.iter().map(reading).collect())
+    fn warmth(limit_c: Option<f64>, readings: &[(f64, f64)]) -> Temperatures {
+        let reading = |&(seconds, celsius): &(f64, f64)| TemperatureReading { seconds, celsius };
+        Temperatures::new(limit_c, readings.iter().map(reading).collect())
     }
 
     #[test]
@@ -140,9 +140,9 @@ mod tests {
             asked += 1.0;
             Some(asked)
         });
-        let mut warm = Warmth::new(None, Vec::new());
+        let mut warm = Temperatures::new(None, Vec::new());
         (0..40).for_each(|tenth| warm.ask(&mut thermometer, f64::from(tenth) / 10.0));
-        let told = |warm: &Warmth| warm.readings.iter().map(|one| (one.seconds, one.celsius)).collect::<Vec<_>>();
+        let told = |warm: &Temperatures| warm.readings.iter().map(|one| (one.seconds, one.celsius)).collect::<Vec<_>>();
         assert_eq!(told(&warm), [(0.0, 1.0), (1.0, 2.0), (2.0, 3.0), (3.0, 4.0)]);
         (4..5000).for_each(|second| warm.ask(&mut thermometer, f64::from(second)));
         assert!((512..1024).contains(&warm.readings.len()), "{}", warm.readings.len());

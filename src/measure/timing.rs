@@ -1,6 +1,6 @@
 //! Reading on and on from a place, as `hdparm -t` does.
 use super::profile::{main_way, size_of, stream};
-use super::{Failure, Subject, spread};
+use super::{MeasureFailure, Subject, spread};
 use crate::core::{Extent, Stop};
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub struct Timed {
     /// The page cache held some of it before.
     pub cached: bool,
     /// Why it ended before its time.
-    pub failure: Option<Failure>,
+    pub failure: Option<MeasureFailure>,
 }
 
 /// So many runs of `each`, consecutively from the byte `from` on, past the page cache where that is available. What was
@@ -95,6 +95,6 @@ mod tests {
     #[test]
     fn a_disk_that_ends_early_ends_it() {
         let (_, found) = timed(&[Fault::EndsAt(1 << 20)]);
-        assert!(matches!(found.failure, Some(Failure::Broken(_))), "{found:?}");
+        assert!(matches!(found.failure, Some(MeasureFailure::Broken(_))), "{found:?}");
     }
 }

@@ -1,5 +1,5 @@
 //! What rates one after the other have to do with each other: a cache that ran out, a drive that throttles.
-use super::{Stage, Warmth};
+use super::{Stage, Temperatures};
 
 /// Who falls to more than this share, and stays there, had no write cache that ran out.
 const CACHE_SHARE: f64 = 2.0 / 3.0;
@@ -76,7 +76,7 @@ fn rose(stages: &[Stage]) -> bool {
     stages.windows(2).any(|pair| pair[1].bytes_per_s > pair[0].bytes_per_s)
 }
 
-fn falls<'a>(stages: &'a [Stage], warmth: &Warmth) -> Vec<Fall<'a>> {
+fn falls<'a>(stages: &'a [Stage], warmth: &Temperatures) -> Vec<Fall<'a>> {
     let pairs = stages.windows(2).enumerate().filter(|(_, pair)| pair[1].bytes_per_s < pair[0].bytes_per_s);
     let fall = |(at, pair): (usize, &'a [Stage])| {
         let hot = warmth.at_limit(pair[0].to.seconds);
@@ -88,7 +88,7 @@ fn falls<'a>(stages: &'a [Stage], warmth: &Warmth) -> Vec<Fall<'a>> {
 }
 
 /// The drive was at its limit of warmth at one of the falls; `Some(false)`: at none of them; `None`: unknown.
-pub fn fell_hot(stages: &[Stage], warmth: &Warmth) -> Option<bool> {
+pub fn fell_hot(stages: &[Stage], warmth: &Temperatures) -> Option<bool> {
     let falls = falls(stages, warmth);
     let known = falls.iter().all(|fall| fall.hot.is_some()) && !falls.is_empty();
     let hot = falls.iter().any(|fall| fall.hot == Some(true));
@@ -96,7 +96,7 @@ pub fn fell_hot(stages: &[Stage], warmth: &Warmth) -> Option<bool> {
 }
 
 /// What the stages say together, where the drive was so warm.
-pub fn trend(stages: &[Stage], warmth: &Warmth) -> Trend {
+pub fn trend(stages: &[Stage], warmth: &Temperatures) -> Trend {
     let falls = falls(stages, warmth);
     let rose = rose(stages);
     if falls.is_empty() {
@@ -121,22 +121,22 @@ pub fn trend(stages: &[Stage], warmth: &Warmth) -> Trend {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Moment, Reading};
+    use super::super::{TemperatureReading, WriteMoment};
     use super::*;
 
     /// Rates that hold a minute each.
     fn stages(rates: &[f64]) -> Vec<Stage> {
-        let mut to = Moment::default();
+        let mut to = WriteMoment::default();
         let stage = |&bytes_per_s: &f64| {
             let from = to;
-            to = Moment { bytes: from.bytes + (60.0 * bytes_per_s) as u64, seconds: from.seconds + 60.0 };
+            to = WriteMoment { bytes: from.bytes + (60.0 * bytes_per_s) as u64, seconds: from.seconds + 60.0 };
             Stage { from, to, bytes_per_s }
         };
         rates.iter().map(stage).collect()
     }
 
     fn trend_of(rates: &[f64]) -> Trend {
-        trend(&stages(rates), &Warmth::default())
+        trend(&stages(rates), &Temperatures::default())
     }
 
     /// The same of a drive that was at its limit at the ends of these minutes, and cool otherwise.
@@ -145,9 +145,9 @@ mod tests {
         let times = (0..=rates.len()).flat_map(|minute| [(minute, 0.0), (minute, 30.0)]);
         let reading = |(minute, more): (usize, f64)| {
             let celsius = if more == 0.0 { celsius(minute) } else { 50.0 };
-            Reading { seconds: 60.0 * minute as f64 + more, celsius }
+            TemperatureReading { seconds: 60.0 * minute as f64 + more, celsius }
         };
-        let warmth = Warmth::new(Some(84.0), times.map(reading).collect());
+        let warmth = Temperatures::new(Some(84.0), times.map(reading).collect());
         (trend(&stages(rates), &warmth), fell_hot(&stages(rates), &warmth))
     }
 

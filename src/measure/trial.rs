@@ -4,7 +4,7 @@ use std::io;
 
 /// A place that could not be read or written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bad {
+pub struct BadRange {
     /// First byte of the request that failed.
     pub offset: u64,
     /// Bytes of it.
@@ -13,13 +13,13 @@ pub struct Bad {
     pub why: String,
 }
 
-impl Bad {
+impl BadRange {
     /// A place where a request failed with that error.
-    pub fn of(offset: u64, len: u32, error: &io::Error) -> Bad {
+    pub fn of(offset: u64, len: u32, error: &io::Error) -> BadRange {
         let words = error.to_string();
         // The number says nothing more.
         let number = error.raw_os_error().map(|number| format!(" (os error {number})")).unwrap_or_default();
-        Bad { offset, len, why: words.strip_suffix(&number).unwrap_or(&words).to_owned() }
+        BadRange { offset, len, why: words.strip_suffix(&number).unwrap_or(&words).to_owned() }
     }
 }
 

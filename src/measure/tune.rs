@@ -1,5 +1,5 @@
 //! The sweep itself: which run when, for how long, and when it is enough.
-use super::{Answer, Entry, Failure, Point, Subject, Sweep, Trial, Walk, Way, answer};
+use super::{BestPoint, Entry, MeasureFailure, Point, Subject, Sweep, Trial, Walk, Way, answer};
 use crate::core::{Extent, Op, Stop};
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ const STEP: f64 = 4.0;
 const UNKNOWN_BYTES: u64 = 4 << 20;
 
 /// Hears how a sweep goes.
-pub trait Watch {
+pub trait SweepObserver {
     /// A point was measured for the first time, or left out.
     fn tried(&mut self, _entry: &Entry) {}
 
@@ -52,19 +52,25 @@ pub struct Tuned {
     /// Every point with its runs.
     pub sweep: Sweep,
     /// The answer; `None` where nothing could be moved.
-    pub answer: Option<Answer>,
+    pub answer: Option<BestPoint>,
     /// The answer through the page cache, where that is another way.
-    pub buffered: Option<Answer>,
+    pub buffered: Option<BestPoint>,
     /// Whole rounds.
     pub rounds: u32,
     /// The disk is so small that bytes were moved more than once: a cache in it may have had them.
     pub went_round: bool,
     /// Why it ended before its time.
-    pub failure: Option<Failure>,
+    pub failure: Option<MeasureFailure>,
 }
 
 /// Sweeps `points` for about `time`. What was found is kept whatever happens.
-pub fn tune(subject: &mut Subject, points: Vec<Point>, time: Duration, stop: &Stop, watch: &mut impl Watch) -> Tuned {
+pub fn tune(
+    subject: &mut Subject,
+    points: Vec<Point>,
+    time: Duration,
+    stop: &Stop,
+    watch: &mut impl SweepObserver,
+) -> Tuned {
     let walk = Walk::new(subject.extents.clone(), walk_align(subject), points.len() as u64 * 3);
     let began = subject.clock.now();
     let mut pass = Pass { subject, stop, walk, began, time, best: None };
@@ -116,7 +122,7 @@ impl Pass<'_> {
         self.subject.clock.now() - self.began
     }
 
-    fn rounds(&mut self, sweep: &mut Sweep, watch: &mut impl Watch) -> Result<(), Failure> {
+    fn rounds(&mut self, sweep: &mut Sweep, watch: &mut impl SweepObserver) -> Result<(), MeasureFailure> {
         while sweep.round() < ROUNDS && sweep.running() > 0 {
             self.walk.begin(sweep.round());
             while let Some(index) = sweep.next_point() {
@@ -131,7 +137,7 @@ impl Pass<'_> {
     }
 
     /// One run, unless it would take too long.
-    fn one(&mut self, sweep: &mut Sweep, index: usize, watch: &mut impl Watch) -> Result<(), Failure> {
+    fn one(&mut self, sweep: &mut Sweep, index: usize, watch: &mut impl SweepObserver) -> Result<(), MeasureFailure> {
         let point = sweep.entries()[index].point;
         let patience = self.patience(sweep);
         let first = sweep.round() == 0;
@@ -237,12 +243,12 @@ mod tests {
     use std::sync::Arc;
 
     #[derive(Default)]
-    struct Heard {
+    struct SweepLog {
         tried: usize,
         share: f64,
     }
 
-    impl Watch for Heard {
+    impl SweepObserver for SweepLog {
         fn tried(&mut self, _entry: &Entry) {
             self.tried += 1;
         }
@@ -269,9 +275,9 @@ mod tests {
     #[test]
     fn every_point_is_tried_and_only_reads_are_made() {
         let (disk, mut subject) = subject(&[], 8 << 20);
-        let mut heard = Heard::default();
-        let tuned = tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut heard);
-        assert_eq!(heard.tried, points().len());
+        let mut log = SweepLog::default();
+        let tuned = tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut log);
+        assert_eq!(log.tried, points().len());
         assert!(tuned.failure.is_none() && tuned.answer.is_some(), "{:?}", tuned.failure);
         assert!(tuned.sweep.entries().iter().all(|entry| entry.state == State::Lost || entry.rate().is_some()));
         assert!(disk.asked().iter().all(|asked| asked.op == Op::Read && asked.extent.end() <= 8 << 20));
@@ -282,7 +288,8 @@ mod tests {
     fn a_bad_place_is_named_and_the_sweep_goes_on() {
         let bad = Fault::BadAt { op: Op::Read, offset: 70_000, errno: libc::EIO };
         let (_, mut subject) = subject(&[bad], 8 << 20);
-        let tuned = tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut Heard::default());
+        let tuned =
+            tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut SweepLog::default());
         // On a disk as small, every run may meet the bad place, and then nothing is known of any.
         assert!(tuned.failure.is_none() && tuned.sweep.entries().iter().any(|entry| !entry.trials.is_empty()));
         assert!(
@@ -294,7 +301,8 @@ mod tests {
     #[test]
     fn a_disk_that_ends_early_stops_it_and_leaves_what_was_found() {
         let (_, mut subject) = subject(&[Fault::EndsAt(1 << 20)], 8 << 20);
-        let tuned = tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut Heard::default());
+        let tuned =
+            tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut SweepLog::default());
         assert!(tuned.failure.is_some() || subject.failed > 0);
     }
 
@@ -302,8 +310,9 @@ mod tests {
     fn a_disk_that_is_full_is_a_dest() {
         let (_, mut subject) = subject(&[Fault::FullAt(4 << 20)], 8 << 20);
         (subject.op, subject.content) = (Op::Write, vec![7; 512]);
-        let tuned = tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut Heard::default());
-        let Some(Failure::Broken(error)) = tuned.failure else { panic!("{:?}", tuned.failure) };
+        let tuned =
+            tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut SweepLog::default());
+        let Some(MeasureFailure::Broken(error)) = tuned.failure else { panic!("{:?}", tuned.failure) };
         assert!(error.what.starts_with("destination disk is full: cannot write"), "{error:?}");
     }
 
@@ -311,8 +320,8 @@ mod tests {
     fn a_disk_that_fails_whatever_is_asked_of_it_ends_it() {
         let everything = Fault::BadSectors { op: Op::Read, extent: Extent::new(0, 64 << 20), errno: libc::EIO };
         let (_, mut subject) = subject(&[everything], 64 << 20);
-        let tuned = tune(&mut subject, points(), Duration::from_secs(600), &Stop::default(), &mut Heard::default());
-        let Some(Failure::Broken(error)) = tuned.failure else { panic!("{:?}", tuned.failure) };
+        let tuned = tune(&mut subject, points(), Duration::from_secs(600), &Stop::default(), &mut SweepLog::default());
+        let Some(MeasureFailure::Broken(error)) = tuned.failure else { panic!("{:?}", tuned.failure) };
         assert!(
             error.what.starts_with("cannot read source disk any more: every request of the last 8 runs"),
             "{error}"
@@ -325,8 +334,8 @@ mod tests {
         let (_, mut subject) = subject(&[], 8 << 20);
         let stop = Stop::default();
         stop.ask(2);
-        let tuned = tune(&mut subject, points(), Duration::from_secs(60), &stop, &mut Heard::default());
-        assert!(matches!(tuned.failure, Some(Failure::Stopped(2))));
+        let tuned = tune(&mut subject, points(), Duration::from_secs(60), &stop, &mut SweepLog::default());
+        assert!(matches!(tuned.failure, Some(MeasureFailure::Stopped(2))));
     }
 
     #[test]
@@ -338,7 +347,7 @@ mod tests {
         let next = move || looks.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         subject.clock = Clock::of(move || Duration::from_millis(100) * next());
         let points = [points(), vec![Point::of_dd()]].concat();
-        let tuned = tune(&mut subject, points, Duration::from_secs(1), &Stop::default(), &mut Heard::default());
+        let tuned = tune(&mut subject, points, Duration::from_secs(1), &Stop::default(), &mut SweepLog::default());
         assert!(tuned.answer.unwrap().dd_bytes_per_s.is_some());
         let left_out = |entry: &&Entry| entry.state == State::LeftOut("too slow for the time limit");
         assert!(tuned.sweep.entries().iter().filter(left_out).count() > 1, "{:?}", tuned.sweep);
@@ -361,7 +370,8 @@ mod tests {
     #[test]
     fn what_is_too_large_for_the_disk_is_left_out() {
         let (_, mut subject) = subject(&[], 1 << 20);
-        let tuned = tune(&mut subject, points(), Duration::from_millis(100), &Stop::default(), &mut Heard::default());
+        let tuned =
+            tune(&mut subject, points(), Duration::from_millis(100), &Stop::default(), &mut SweepLog::default());
         let of = |block_bytes, depth| {
             tuned.sweep.entries().iter().find(|e| (e.point.block_bytes, e.point.depth) == (block_bytes, depth)).unwrap()
         };

@@ -37,12 +37,12 @@ pub struct Written {
     /// failed, or nothing was kept.
     pub put_back_bytes: Option<u64>,
     /// What could not be put back; `None` where everything was, or nothing was kept.
-    pub left: Option<Left>,
+    pub left: Option<NotRestored>,
 }
 
 /// What could not be put back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Left {
+pub struct NotRestored {
     /// The undo journal, in which its originals are.
     pub journal: PathBuf,
     /// Where it is. None: all is back, but the journal could not be removed.

@@ -8,6 +8,17 @@ pub struct Zone {
     pub bytes_per_s: f64,
 }
 
+/// A place of a profile.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Position {
+    /// From 1; one in which every run failed is left out.
+    pub number: u32,
+    /// Median place and median rate of its runs.
+    pub zone: Zone,
+    /// Rate of its slowest and of its fastest run, in bytes a second.
+    pub range: (f64, f64),
+}
+
 /// The rate as a function of the place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {

@@ -1,7 +1,7 @@
 //! What is digested during the copy, and what is read back after it.
-use super::asked::{PlanInput, named};
 use super::check::Overlap;
-use super::{Delta, JournalWish, Options, words};
+use super::plan_input::{PlanInput, named};
+use super::{Delta, JournalChoice, Options, words};
 use crate::core::PlanNotes;
 use crate::core::{BlockDigests, EndpointKind, Error, HashKind, Kind, Order, Portion, ReadBack, Result, Route, Side};
 
@@ -11,6 +11,9 @@ const BLOCK_BYTES: u64 = 4 << 20;
 /// What differs is written in pieces of this many bytes: small enough to spare a flash device its larger pages, large
 /// enough for requests to be worth their while.
 const DELTA_PIECE_BYTES: u32 = 64 << 10;
+
+/// What a resumed copy with a digest of all data does about the part that is copied.
+const REREAD: &str = "read from the source again what earlier runs copied";
 
 /// What is digested during the copy, and what is read back after it.
 pub(super) struct Certainty {
@@ -70,7 +73,7 @@ fn can_be_judged(asked: &PlanInput) -> Result<()> {
         let what = "--delta=MANIFEST with --manifest: the copy updates the given manifest";
         return refused(what.to_owned(), "Omit --manifest; copy the old manifest first to keep it.");
     }
-    if options.journal == JournalWish::Never {
+    if options.journal == JournalChoice::Never {
         let what = "--delta=MANIFEST with --no-journal: after an interruption nothing would show that the manifest is \
             outdated";
         return refused(
@@ -110,8 +113,7 @@ pub(super) fn certainty(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut
         can_be_judged(asked)?;
     }
     let mut hashes = options.hashes.clone();
-    // What is continued does not come by as a whole.
-    if options.manifest.is_some() && !options.resume && !hashes.contains(&HashKind::Blake3) {
+    if options.manifest.is_some() && !hashes.contains(&HashKind::Blake3) {
         hashes.push(HashKind::Blake3);
     }
     let block_bytes = options.manifest_block_bytes.unwrap_or(BLOCK_BYTES);
@@ -128,9 +130,9 @@ pub(super) fn certainty(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut
         notes.chose("verify", choice, because);
     }
     let wanted = options.manifest.is_some() || judged || read_back.is_some();
-    if wanted && options.resume {
-        let because = "earlier runs kept no digests";
-        notes.chose("digests", "read those blocks of the source again", because);
+    if options.resume && (wanted || !hashes.is_empty()) {
+        let choice = if hashes.is_empty() { "read those blocks of the source again" } else { REREAD };
+        notes.chose("digests", choice, "earlier runs kept no digests");
     }
     let digest_blocks = wanted.then_some(BlockDigests { kind: HashKind::Blake3, block_bytes });
     Ok(Certainty { hashes, digest_blocks, read_back })

@@ -1,7 +1,7 @@
 //! How two sides are compared.
-use super::asked::{PlanInput, named};
 use super::check::{self, Range};
 use super::choose::{self, Engines};
+use super::plan_input::{PlanInput, named};
 use super::words::{self, offset_option};
 use super::{Options, When, side};
 use crate::core::{

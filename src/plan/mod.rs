@@ -3,7 +3,6 @@
 //! First `check` refuses what is invalid or would be a mistake, then `choose` settles what is left open. No "auto"
 //! survives [`make`]. This room must not know how anything is opened, read or printed; it does no I/O.
 #![forbid(unsafe_code)]
-pub(crate) mod asked;
 mod candidates;
 mod certainty;
 pub(crate) mod check;
@@ -12,6 +11,7 @@ mod compare;
 mod notes;
 pub(crate) mod numbers;
 mod options;
+pub(crate) mod plan_input;
 mod read_back;
 mod several;
 mod trailing;
@@ -25,16 +25,16 @@ pub use candidates::{CHOOSE_MAX_BYTES, Candidates, Objection, candidates};
 pub use compare::{DigestComparison, DigestedCopy, compare, compare_digests};
 pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};
 pub use options::{
-    ChooseFrom, Delta, Expectation, JournalWish, Options, PassthroughMode, ProgressStyle, RangeList, Verbosity, When,
+    ChooseFrom, Delta, Expectation, JournalChoice, Options, PassthroughMode, ProgressStyle, RangeList, Verbosity, When,
 };
 pub use read_back::{digest_again, follow, read_back, read_back_of, rewrite};
 pub use several::{Plans, several};
 pub use undo::to_put_back;
 
 use crate::core::{Decision, EndpointKind, Facts, Host, Plan, PlanNotes, PlanSide, Result, Side};
-use asked::PlanInput;
 use certainty::{certainty, route};
 use check::Range;
+use plan_input::PlanInput;
 
 /// Settles everything that `options` left open about a copy from `source` to `dest` on this `host`, and refuses what
 /// can be refused before anything is written.
@@ -64,7 +64,7 @@ fn decide(asked: PlanInput) -> Result<Decision> {
     let holes = choose::holes(&asked, &range, overlap, &mut notes)?;
     let mut engine_notes = PlanNotes::default();
     let engines = choose::engine(&asked, &range, overlap, &mut engine_notes)?;
-    holes.tell(&engines, &mut notes);
+    holes.add_notes(&engines, &mut notes);
     notes.append(engine_notes);
     check::room(&asked, &range, &engines, &mut notes)?;
     let reach = choose::access(&asked, &range, overlap, &mut notes)?;
@@ -138,7 +138,7 @@ fn side(asked: &PlanInput, side: Side, range: &Range, access: crate::core::Acces
     }
 }
 
-fn dest_side(asked: &PlanInput, range: &Range, end: &choose::Ends, access: crate::core::Access) -> PlanSide {
+fn dest_side(asked: &PlanInput, range: &Range, end: &choose::DestPreparation, access: crate::core::Access) -> PlanSide {
     let access = choose::with_existing(access, end.existing);
     PlanSide { lock: Some(choose::written(asked, range, end)), ..side(asked, Side::Dest, range, access) }
 }

@@ -1,6 +1,6 @@
 //! What is reported about a plan, gathered while it is made.
-use super::asked::PlanInput;
 use super::check::Range;
+use super::plan_input::PlanInput;
 use super::words;
 use crate::core::{EndpointKind, OnError, PlanNotes, Reason, Side};
 

@@ -108,7 +108,7 @@ pub enum ChooseFrom {
 
 /// Whether a journal is kept, and where.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum JournalWish {
+pub enum JournalChoice {
     /// Where one makes sense, in the usual place.
     #[default]
     Auto,
@@ -190,7 +190,7 @@ pub struct Options {
     /// What happens to a place that cannot be read.
     pub on_error: OnError,
     /// Where the journal is to be, if any.
-    pub journal: JournalWish,
+    pub journal: JournalChoice,
     /// Go on with the copy of which the journal describes.
     pub resume: bool,
     /// Begin at the start, whatever unfinished copy to the dest waits.

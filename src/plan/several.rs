@@ -1,6 +1,6 @@
 //! A copy to several dests: each is planned and checked as if it were the only one, then one plan is made of all.
-use super::asked::{PlanInput, named};
-use super::{JournalWish, Options, When, decide, make, words};
+use super::plan_input::{PlanInput, named};
+use super::{JournalChoice, Options, When, decide, make, words};
 use crate::core::{
     Bursts, Decision, EndpointKind, EngineKind, Error, Existing, Facts, Ground, Host, Kind, Order, Plan, PlanDest,
     PlanNotes, Reason, Result, Side, WriteOrder, Zeros,
@@ -61,7 +61,7 @@ pub fn several(options: &Options, source: &Facts, dests: &[Facts], host: &Host) 
         }
     }
     let plan = together(&alone, dests, options.independent);
-    let all = Decision { plan, notes: told_together(&alone, notes) };
+    let all = Decision { plan, notes: merge_notes(&alone, notes) };
     Ok(Plans { alone, all })
 }
 
@@ -86,7 +86,7 @@ fn goes_together(options: &Options) -> Result<()> {
     if options.resume {
         return refused("--resume", "a journal describes a copy to one destination");
     }
-    if matches!(options.journal, JournalWish::At(_)) {
+    if matches!(options.journal, JournalChoice::At(_)) {
         return refused("--journal", "it describes a copy to one destination");
     }
     if options.mapfile.is_some() {
@@ -190,7 +190,7 @@ fn together(alone: &[Plan], dests: &[Facts], independent: bool) -> Plan {
 }
 
 /// What is reported about all: what was chosen about further dests alone comes behind what is reported about the first.
-fn told_together(alone: &[Plan], notes: Vec<PlanNotes>) -> PlanNotes {
+fn merge_notes(alone: &[Plan], notes: Vec<PlanNotes>) -> PlanNotes {
     let mut notes = notes.into_iter();
     let mut all = notes.next().unwrap_or_default();
     for (plan, other) in alone[1..].iter().zip(notes) {

@@ -1,6 +1,6 @@
 //! Whether the dest is read back behind the writer.
-use super::asked::PlanInput;
 use super::check::Range;
+use super::plan_input::PlanInput;
 use super::words;
 use crate::core::PlanNotes;
 use crate::core::{Access, Cache, EndpointKind, Portion, ReadBack, Route, Side};

@@ -1,5 +1,5 @@
 //! How a device is opened to put back what measuring it by writing left there.
-use crate::core::{Access, Cache, CommandWishes, Existing, Extent, Facts, PlanSide, Through};
+use crate::core::{Access, Cache, CommandOptions, Existing, Extent, Facts, PlanSide, Through};
 
 /// How a device is opened to put back what a run left on it.
 pub fn to_put_back(facts: &Facts) -> PlanSide {
@@ -15,6 +15,6 @@ pub fn to_put_back(facts: &Facts) -> PlanSide {
         access: Access { cache, offset_align_bytes: align, exclusive: through.is_none(), existing: Existing::Keep },
         lock: Some(Extent::new(0, u64::MAX)),
         moves_head: false,
-        through: through.map(|node| Through { node, wishes: CommandWishes::default() }),
+        through: through.map(|node| Through { node, wishes: CommandOptions::default() }),
     }
 }

@@ -20,13 +20,13 @@ impl Out {
     }
 
     /// Prints to standard error: reports, errors, questions. Failures are not reported, for there is no other output.
-    pub fn tell(&self, text: &str) {
+    pub fn eprint(&self, text: &str) {
         // The only other place to say that standard error is broken would be standard error.
         let _ = write_whole(AutoStream::auto(io::stderr().lock()), text);
     }
 
     /// Prints bytes as they are to standard error: words of the user's that need not be text.
-    pub fn tell_bytes(&self, bytes: &[u8]) {
+    pub fn eprint_bytes(&self, bytes: &[u8]) {
         // As above.
         let _ = io::stderr().write_all(bytes);
     }

@@ -47,6 +47,7 @@ mod report_pages;
 mod resume;
 mod resume_corners;
 mod resume_crashes;
+mod resume_hash;
 mod resume_verify;
 mod schema;
 mod signals;

@@ -1,7 +1,7 @@
 //! The pages of `--report`, made by the program and shown by a real browser: headless Chromium, where there is one.
 use crate::browser;
 use crate::support;
-use crate::support::{haul, memory_dir, scratch, write_noise};
+use crate::support::{FailingDisk, Fails, haul, memory_dir, scratch, write_noise};
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
@@ -43,6 +43,24 @@ fn points(page: &str, id: &str) -> Vec<usize> {
     let wide = charts.next().unwrap_or_else(|| panic!("{id} has no chart"));
     assert_eq!(Some(&wide), charts.next().as_ref(), "{id} has other points on a narrow screen");
     wide
+}
+
+/// Points with an error bar, in both charts of a figure.
+fn bars(page: &str, id: &str) -> usize {
+    let (_, rest) = page.split_once(&format!("<section id=\"{id}\">")).unwrap_or_else(|| panic!("no figure {id}"));
+    let lines = rest.split_once("</section>").unwrap().0.split("<line ").skip(1);
+    // Two ends and what joins them, in two charts.
+    lines.filter(|line| !line.contains("stroke=\"#E1E5EA\"")).count() / 6
+}
+
+/// A block size of a sweep, a power of two, as tables have it.
+fn block_name(bytes: &serde_json::Value) -> String {
+    let bytes = bytes.as_u64().expect("a number");
+    match bytes.ilog2() {
+        ..10 => format!("{bytes} bytes"),
+        10..20 => format!("{} KiB", bytes >> 10),
+        _ => format!("{} MiB", bytes >> 20),
+    }
 }
 
 fn rows(page: &str, id: &str) -> usize {
@@ -131,6 +149,13 @@ fn the_page_of_an_interrupted_copy_shows_what_was_done_by_then() {
         "{text}"
     );
     assert!(rows(&text, "rate-over-time") >= 1);
+    // What was copied and what remains, of both sides.
+    assert_eq!(rows(&text, "map"), 4, "{text}");
+    let continues = format!("haul copy --resume --limit 8M --progress plain --report {page} {source} {dest}");
+    for (name, value) in [("Elapsed", ""), ("Remaining", " at the mean rate"), ("To continue", &*continues)] {
+        let (_, rest) = text.split_once(&format!("<dt>{name}</dt>")).unwrap_or_else(|| panic!("no {name}: {text}"));
+        assert!(rest.split_once("</dd>").unwrap().0.contains(value), "{name}: {text}");
+    }
     assert_fit_to_be_read(page.as_ref(), charts(&text));
 
     // The page of the rest knows no places, for they are not in order.
@@ -138,6 +163,38 @@ fn the_page_of_an_interrupted_copy_shows_what_was_done_by_then() {
     let text = read(&page);
     assert!(text.contains("already copied by earlier runs") && !text.contains("rate-over-position"), "{text}");
     assert_fit_to_be_read(page.as_ref(), charts(&text));
+}
+
+#[test]
+fn unreadable_areas_are_on_the_map_of_both_sides_as_in_the_json() {
+    let dir = memory_dir();
+    let [backing, dest, page] = ["backing", "dest", "page.html"].map(|name| dir.path().join(name));
+    write_noise(&backing, 8 * MIB, 9);
+    let mib = MIB as u64;
+    let bad = [mib..mib + 4096, 5 * mib..5 * mib + 65_536];
+    let Some(disk) = FailingDisk::with(dir.path(), &backing, Fails::Reads, &bad) else { return };
+    let copy = ["copy", "--on-error", "skip", "--json", "--hash", "sha256", "--report"];
+    let assert = haul().args(copy).args([&page, &disk.path(), &dest]).assert();
+    let report: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).expect("it is one document");
+    let text = read(&page);
+    let (_, map) = text.split_once("<section id=\"map\">").expect("there is a map");
+    let map = map.split_once("</section>").unwrap().0;
+    for extent in &bad {
+        let [first, bytes] = [extent.start, extent.end - extent.start];
+        for area in ["source</td><td>unreadable", "destination</td><td>zeros for unreadable sectors"] {
+            let row = format!("<td>{area}</td><td>{first}</td><td>{bytes}</td>");
+            assert!(map.contains(&row), "{row} is not in {map}");
+        }
+    }
+    let sectors: u64 = bad.iter().map(|extent| (extent.end - extent.start) / 512).sum();
+    assert_eq!(report["unread_sectors"], sectors, "{report:#}");
+    let digest = report["digests"][0]["hex"].as_str().expect("a digest");
+    assert!(text.contains(&format!("sha256 {digest}")), "{text}");
+    assert_fit_to_be_read(&page, charts(&text));
+
+    // A copy that is whole and sound needs no map.
+    haul().args(["copy", "--report"]).args([&page, &backing, &dest]).assert().success();
+    assert!(!read(&page).contains("<section id=\"map\">"));
 }
 
 #[test]
@@ -188,8 +245,18 @@ fn assert_swept(words: &[&str], disk: &Path, page: &Path) {
             charts += 1;
             assert_eq!(rows(&text, id), measured(way), "{way}");
             assert_eq!(points(&text, id).iter().sum::<usize>(), measured(way), "{way}");
+            let spread = report["points"].as_array().unwrap().iter();
+            let spread = spread.filter(|point| point["way"] == way && point["bytes_per_s_interval"].is_array()).count();
+            assert_eq!(bars(&text, id), spread, "{way}");
         }
     }
+    let answer = &report["answer"];
+    let block_and_depth =
+        |block: &str, depth: &str| format!("<td>{}</td><td>{}</td>", block_name(&answer[block]), answer[depth]);
+    let pick = block_and_depth("block_bytes", "depth") + "<td>answer</td>";
+    assert!(text.contains(&pick), "{pick} is not in {text}");
+    let best = block_and_depth("best_block_bytes", "best_depth") + "<td>best</td>";
+    assert_eq!(text.contains(&best), answer["share_of_best"] != 1.0, "{best} in {text}");
     assert!(charts > 0);
     assert_fit_to_be_read(page, charts);
 }
@@ -207,7 +274,7 @@ fn a_profile_has_a_page_with_zones_and_command_costs() {
         assert!(positions == 7 && commands >= 8 && ways >= 1, "{report}");
         // The line has a point for each size.
         for (id, values) in [("zones", positions), ("command-cost", commands)] {
-            assert_eq!((points(&text, id), rows(&text, id)), (vec![values], values), "{id}");
+            assert_eq!((points(&text, id), rows(&text, id), bars(&text, id)), (vec![values], values, values), "{id}");
         }
         assert_eq!(rows(&text, "ways"), ways);
         let reads = many(&report["system_impact"]["reads"]);
@@ -217,6 +284,28 @@ fn a_profile_has_a_page_with_zones_and_command_costs() {
         assert!(reads > 0 || why && !text.contains("<section id=\"system-impact\">"), "{text}");
         assert_fit_to_be_read(&page, 2);
     }
+}
+
+#[test]
+fn random_reads_have_a_page_with_a_row_for_each_class_of_latency() {
+    let dir = memory_dir();
+    let [disk, page] = ["disk.img", "random.html"].map(|name| dir.path().join(name));
+    write_noise(&disk, 16 * MIB, 8);
+    let words = ["profile", "--random", "--requests", "300", "--seed", "7", "--slower-than", "1us"];
+    let report = json(&words, &page, &disk);
+    let text = read(&page);
+    let classes = report["latencies"].as_array().expect("a list");
+    assert_eq!(rows(&text, "latency"), classes.len());
+    // A step for each class, between two ends on the floor.
+    assert_eq!(points(&text, "latency"), [2 * classes.len() + 2]);
+    assert_eq!(rows(&text, "slow-reads") as u64, report["slow_requests"].as_u64().expect("a number").min(64));
+    for slow in report["slow"].as_array().expect("a list") {
+        let row = format!("<tr><td>{}</td>", slow["offset_bytes"]);
+        assert!(text.contains(&row), "{row} is not in {text}");
+    }
+    let rate = format!("{:.0} reads/s", report["requests_per_s"].as_f64().expect("a number"));
+    assert!(text.matches(&rate).count() == 3 && text.contains(", seed 7</dd>"), "{rate} in {text}");
+    assert_fit_to_be_read(&page, 1);
 }
 
 #[test]

@@ -226,7 +226,6 @@ fn a_journal_that_cannot_be_believed_is_refused() {
 #[test]
 fn options_that_a_rest_cannot_have_are_refused() {
     let copy = Interrupted::new(&[]);
-    copy.refuses(&["--hash", "sha256"], 2, &["--hash", "the whole source"]);
     copy.refuses(&["--reflink", "always"], 1, &["--reflink always"]);
     copy.refuses(&["--no-flush"], 2, &["--no-flush is given"]);
     haul().args(["copy", "--resume", "--no-journal", "a", "b"]).assert().code(2);

@@ -334,6 +334,6 @@ fn advice_names_only_ways_that_are_open() {
     assert!(said.contains("--restart") && !said.contains("--resume"), "{said}");
     // Leaving --resume out would be refused.
     scene.refuses(&["copy", "--resume", "--seek", "1M", source, dest], &["does not match", "--restart"]);
-    let (status, said) = scene.run(&["copy", "--resume", "--hash", "md5", source, dest]);
+    let (status, said) = scene.run(&["copy", "--resume", "--offload", source, dest]);
     assert!(status != 0 && said.contains("--restart instead of --resume"), "{said}");
 }

@@ -108,9 +108,7 @@ impl Chain<'_> {
             crate::ensure!(step.ended.code == Some(3) && same, "an unfinished copy waits, and it was not refused");
         }
         let with = |option: &str| [plain.clone(), vec![vec![option.to_owned()]]].concat();
-        // A digest needs the whole source.
-        let rest = |options: &Words| options[0] != "--hash";
-        let resumed: Vec<Words> = with("--resume").into_iter().filter(rest).collect();
+        let resumed = with("--resume");
         let resume = if is_resumable && first.claimed.is_some() { resumed.clone() } else { plain.clone() };
         match case.then {
             Then::Told => {

@@ -1,6 +1,8 @@
 //! Several dests through the engines: whichever fails, and wherever, the others are as the source is.
 use crate::model::{pattern, plan, tuning};
-use haul::core::{Ended, Endpoint, EngineKind, Op, Outcome, Plan, PlanDest, Silent, Stop, Tally, WriteOrder, Zeros};
+use haul::core::{
+    Ended, Endpoint, EngineKind, NoObserver, Op, Outcome, Plan, PlanDest, Stop, Tally, WriteOrder, Zeros,
+};
 use haul::disks::memory::{Fault, Memory};
 use haul::disks::several::Several;
 use std::sync::Arc;
@@ -32,7 +34,7 @@ fn run(plan: &Plan, source: &Arc<Memory>, dests: &[Arc<Memory>]) -> Outcome {
         plan,
         &ends,
         &mut *schedule,
-        haul::engine::Watch::new(&Stop::default(), &Tally::default(), &Silent),
+        haul::engine::Watch::new(&Stop::default(), &Tally::default(), &NoObserver),
     )
 }
 
@@ -131,7 +133,7 @@ fn a_dest_that_holds_the_others_up_is_left_behind_and_claims_only_what_it_has() 
                 &plan,
                 &ends,
                 &mut *schedule,
-                haul::engine::Watch::new(&Stop::default(), &Tally::default(), &Silent),
+                haul::engine::Watch::new(&Stop::default(), &Tally::default(), &NoObserver),
             );
             assert!(matches!(outcome.ended, Ended::Complete), "{engine:?}: {:?}", outcome.ended);
             assert!(dests[0].bytes() == expected(&bytes), "{engine:?}: the fast one has everything");

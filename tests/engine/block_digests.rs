@@ -14,10 +14,10 @@ const BLOCK: u64 = 64 << 10;
 
 /// Keeps the blocks that were told.
 #[derive(Default)]
-struct Kept(Mutex<Vec<DigestedBlock>>);
+struct JournalTotals(Mutex<Vec<DigestedBlock>>);
 
-impl Observer for Kept {
-    fn hear(&self, event: &Event<'_>) {
+impl Observer for JournalTotals {
+    fn on_event(&self, event: &Event<'_>) {
         if let Event::Digested(block) = event {
             self.0.lock().unwrap().push(*block);
         }
@@ -27,7 +27,7 @@ impl Observer for Kept {
 fn run(plan: &Plan, source: Arc<dyn Endpoint>, dest: Arc<Memory>) -> (Outcome, Tally, Vec<DigestedBlock>) {
     let ends: [Arc<dyn Endpoint>; 2] = [source, dest];
     let mut schedule = haul::core::schedules::make(plan, &ends[0]);
-    let (tally, kept) = (Tally::default(), Kept::default());
+    let (tally, kept) = (Tally::default(), JournalTotals::default());
     let outcome =
         haul::engine::run(plan, &ends, &mut *schedule, haul::engine::Watch::new(&Stop::default(), &tally, &kept));
     (outcome, tally, kept.0.into_inner().unwrap())

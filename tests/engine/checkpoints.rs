@@ -2,7 +2,7 @@
 use crate::model::{pattern, plan, tuning};
 use haul::core::{
     CallStyle, CheckpointPlan, CheckpointSink, Ended, Endpoint, EndpointKind, EngineKind, Error, Extent, ExtentSet,
-    Facts, Kind, Op, Outcome, Plan, Request, Silent, Stop, Tally,
+    Facts, Kind, NoObserver, Op, Outcome, Plan, Request, Stop, Tally,
 };
 use haul::disks::memory::{Fault, Memory};
 use std::io;
@@ -97,7 +97,7 @@ fn run(plan: &Plan, already: &ExtentSet, flush_fails: u64, keep_fails: u64, ever
         plan,
         &ends,
         &mut *schedule,
-        haul::engine::Watch::new(&stop, &tally, &Silent),
+        haul::engine::Watch::new(&stop, &tally, &NoObserver),
         Some(keeping),
     );
     let told = auditor.told.lock().unwrap().clone();
@@ -129,7 +129,7 @@ fn nothing_is_told_before_it_is_durable() {
 fn a_copy_that_is_over_before_the_first_checkpoint_flushes_once_and_tells_nothing() {
     let ran = run(&plan_for(EngineKind::Threads), &ExtentSet::new(), 0, 0, Duration::from_secs(3600));
     assert_eq!((ran.disk.flushes.load(Relaxed), ran.tellings), (1, 0));
-    assert_eq!(ran.outcome.kept, Some(haul::core::Kept::default()));
+    assert_eq!(ran.outcome.kept, Some(haul::core::JournalTotals::default()));
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn a_copy_that_fails_tells_all_that_arrived_once_it_is_durable() {
         &plan,
         &ends,
         &mut *schedule,
-        haul::engine::Watch::new(&stop, &tally, &Silent),
+        haul::engine::Watch::new(&stop, &tally, &NoObserver),
         Some(keeping),
     );
     assert!(matches!(outcome.ended, Ended::Failed(_)));

@@ -1,8 +1,8 @@
 //! A copy that the device makes by itself: what is claimed of it, and what comes when it refuses.
 use crate::model::{pattern, plan};
 use haul::core::{
-    DeviceCopy, Ended, Endpoint, EngineKind, Extent, Facts, Kind, OffloadSource, Op, Outcome, Request, Silent, Stop,
-    Tally,
+    DeviceCopy, Ended, Endpoint, EngineKind, Extent, Facts, Kind, NoObserver, OffloadSource, Op, Outcome, Request,
+    Stop, Tally,
 };
 use haul::disks::memory::Memory;
 use std::io;
@@ -64,7 +64,7 @@ fn run(device: &Arc<Device>) -> (Outcome, Tally) {
     let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
     let tally = Tally::default();
     let outcome =
-        haul::engine::run(&plan, &ends, &mut *schedule, haul::engine::Watch::new(&device.stop, &tally, &Silent));
+        haul::engine::run(&plan, &ends, &mut *schedule, haul::engine::Watch::new(&device.stop, &tally, &NoObserver));
     (outcome, tally)
 }
 

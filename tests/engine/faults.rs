@@ -1,8 +1,8 @@
 //! What is left when something fails in the middle: nothing in flight, nothing claimed that did not arrive.
 use crate::model::{copies, pattern, plan, run, tuning};
 use haul::core::{
-    Ended, Endpoint, EngineKind, Error, Facts, Kind, Op, Outcome, Plan, Request, Side, Silent, Stop, Tally, WriteOrder,
-    Zeros,
+    Ended, Endpoint, EngineKind, Error, Facts, Kind, NoObserver, Op, Outcome, Plan, Request, Side, Stop, Tally,
+    WriteOrder, Zeros,
 };
 use haul::disks::memory::{Fault, Memory};
 use std::io;
@@ -153,7 +153,7 @@ fn interrupted(engine: EngineKind, order: WriteOrder) -> (Outcome, Vec<u8>) {
     plan.write_order = order;
     let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
     let tally = Tally::default();
-    let watch = haul::engine::Watch::new(&dest.stop, &tally, &Silent);
+    let watch = haul::engine::Watch::new(&dest.stop, &tally, &NoObserver);
     let outcome = haul::engine::run(&plan, &ends, &mut *schedule, watch);
     (outcome, dest.inner.bytes())
 }
@@ -228,7 +228,7 @@ fn a_stop_gives_up_blocks_that_needed_no_read_with_those_ahead_of_them() {
                 stop.ask(libc::SIGINT);
                 source.cancel();
             });
-            haul::engine::run(&plan, &ends, &mut *schedule, haul::engine::Watch::new(&stop, &tally, &Silent))
+            haul::engine::run(&plan, &ends, &mut *schedule, haul::engine::Watch::new(&stop, &tally, &NoObserver))
         });
         assert!(matches!(outcome.ended, Ended::Interrupted(libc::SIGINT)), "{engine:?}: {:?}", outcome.ended);
         let claimed = outcome.claimed.len as usize;

@@ -2,7 +2,7 @@
 use crate::model::{pattern, plan, tuning};
 use crate::support::engines;
 use haul::core::{
-    Ended, Endpoint, EngineKind, Facts, Kind, MemoryCheck, Op, Outcome, Request, Route, Side, Silent, Stop, Tally,
+    Ended, Endpoint, EngineKind, Facts, Kind, MemoryCheck, NoObserver, Op, Outcome, Request, Route, Side, Stop, Tally,
     Zeros,
 };
 use haul::disks::memory::Memory;
@@ -49,7 +49,7 @@ fn copied(engine: EngineKind, memory: Memory, route: Route, checks: bool, turns:
     let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
     let tally = Tally::default();
     let stop = Stop::default();
-    let watch = haul::engine::Watch::new(&stop, &tally, &Silent);
+    let watch = haul::engine::Watch::new(&stop, &tally, &NoObserver);
     haul::engine::run(&plan, &ends, &mut *schedule, watch)
 }
 

@@ -3,7 +3,7 @@
 use crate::model::{plan, tuning};
 use haul::core::stages::{Inspector, Pattern};
 use haul::core::{
-    Conclusion, Damage, DamageKind, Ended, Endpoint, EndpointKind, EngineKind, Extent, Facts, Silent, Stop, Tally,
+    Conclusion, Damage, DamageKind, Ended, Endpoint, EndpointKind, EngineKind, Extent, Facts, NoObserver, Stop, Tally,
 };
 use haul::disks::computed;
 use haul::disks::memory::{Fault, Memory};
@@ -26,7 +26,7 @@ fn pump(engine: EngineKind, len: u64, ends: [Arc<dyn Endpoint>; 2]) -> Option<Da
         &plan,
         &ends,
         &mut *schedule,
-        haul::engine::Watch::new(&Stop::default(), &Tally::default(), &Silent),
+        haul::engine::Watch::new(&Stop::default(), &Tally::default(), &NoObserver),
     );
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
     assert_eq!(outcome.claimed.len, len);

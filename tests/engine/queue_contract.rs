@@ -1,7 +1,8 @@
 //! An endpoint that brings its own queue is served like any other, also beside a ring or helpers on the other side.
 use crate::model::{pattern, plan};
 use haul::core::{
-    Completion, Ended, Endpoint, EngineKind, Facts, Kind, Op, Queue, Ready, Request, Silent, Stop, Tally, Transferred,
+    Completion, Ended, Endpoint, EngineKind, Facts, Kind, NoObserver, Op, Queue, Ready, Request, Stop, Tally,
+    Transferred,
 };
 use haul::disks::memory::{Fault, Memory};
 use std::io;
@@ -87,7 +88,7 @@ fn a_queue_that_an_endpoint_brings_along_is_used_beside_any_other_but_calls_are_
                 &plan,
                 ends,
                 &mut *schedule,
-                haul::engine::Watch::new(&Stop::default(), &Tally::default(), &Silent),
+                haul::engine::Watch::new(&Stop::default(), &Tally::default(), &NoObserver),
             );
             assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
         }

@@ -207,7 +207,7 @@ fn a_pipe_gets_zeros_for_what_cannot_be_read_and_keeps_every_offset() {
 struct StopsAtTheFirst(Arc<Stop>);
 
 impl Observer for StopsAtTheFirst {
-    fn hear(&self, event: &Event<'_>) {
+    fn on_event(&self, event: &Event<'_>) {
         if matches!(event, Event::Warned(_)) {
             self.0.ask(libc::SIGINT);
         }

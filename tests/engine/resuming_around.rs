@@ -2,8 +2,8 @@
 //! lost to a place that has become bad since.
 use crate::model::{pattern, plan, tuning};
 use haul::core::{
-    CheckpointPlan, CheckpointSink, Ended, Endpoint, EngineKind, Error, Extent, ExtentSet, Facts, Kind, OnError, Op,
-    Outcome, Plan, Request, Silent, Stop, Tally,
+    CheckpointPlan, CheckpointSink, Ended, Endpoint, EngineKind, Error, Extent, ExtentSet, Facts, Kind, NoObserver,
+    OnError, Op, Outcome, Plan, Request, Stop, Tally,
 };
 use haul::disks::memory::{Fault, Memory};
 use proptest::prelude::*;
@@ -68,7 +68,7 @@ fn copy(plan: &Plan, ends: [Arc<dyn Endpoint>; 2], record_file: &RecordFile, eve
         plan,
         &ends,
         &mut *schedule,
-        haul::engine::Watch::new(&stop, &tally, &Silent),
+        haul::engine::Watch::new(&stop, &tally, &NoObserver),
         Some(keeping),
     )
 }

@@ -2,7 +2,7 @@
 //! heard.
 use crate::model::{pattern, plan};
 use haul::core::{
-    Cache, Ended, Endpoint, EngineKind, Facts, Kind, Op, Outcome, Plan, Request, Side, Silent, Stop, Tally,
+    Cache, Ended, Endpoint, EngineKind, Facts, Kind, NoObserver, Op, Outcome, Plan, Request, Side, Stop, Tally,
 };
 use haul::disks::memory::{Fault, Memory};
 use std::collections::HashMap;
@@ -129,7 +129,8 @@ fn copy(
             gates.iter().for_each(|gate| gate.change(|state| (state.open, state.let_go) = (true, true)));
             went
         });
-        let outcome = haul::engine::run(plan, &ends, &mut *schedule, haul::engine::Watch::new(&stop, &tally, &Silent));
+        let outcome =
+            haul::engine::run(plan, &ends, &mut *schedule, haul::engine::Watch::new(&stop, &tally, &NoObserver));
         other.join().unwrap().unwrap();
         outcome
     })
@@ -248,7 +249,7 @@ fn a_stop_ends_the_closer_look_at_a_bad_block() {
                 &plan,
                 &ends,
                 &mut *schedule,
-                haul::engine::Watch::new(&stop, &Tally::default(), &Silent),
+                haul::engine::Watch::new(&stop, &Tally::default(), &NoObserver),
             );
             let Ended::Failed(error) = &outcome.ended else { panic!("{engine:?}: {:?}", outcome.ended) };
             let pieces = from.inner.asked().iter().filter(|asked| asked.extent.len < BLOCK).count();

@@ -1,7 +1,7 @@
 //! A ring has one form for both sides: the wide one as soon as one of them needs it, and never else.
 use crate::model::{pattern, plan};
 use haul::core::{
-    Ended, Endpoint, EndpointKind, EngineKind, Facts, Kind, OnRing, Op, Outcome, Request, Silent, Stop, Tally,
+    Ended, Endpoint, EndpointKind, EngineKind, Facts, Kind, NoObserver, OnRing, Op, Outcome, Request, Stop, Tally,
 };
 use io_uring::{opcode, squeue, types};
 use std::fs::File;
@@ -121,7 +121,12 @@ fn run(source: &Arc<End>, dest: &Arc<End>, limit: Option<u64>) -> Outcome {
     let mut plan = plan(EngineKind::Ring, Some(LEN as u64), 0, 0);
     plan.limit_bytes_per_s = limit;
     let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
-    haul::engine::run(&plan, &ends, &mut *schedule, haul::engine::Watch::new(&source.stop, &Tally::default(), &Silent))
+    haul::engine::run(
+        &plan,
+        &ends,
+        &mut *schedule,
+        haul::engine::Watch::new(&source.stop, &Tally::default(), &NoObserver),
+    )
 }
 
 fn copied(source: &Arc<End>, dest: &Arc<End>) -> Outcome {

@@ -1,6 +1,6 @@
 //! Whoever reads a disk while its effect on the rest of the system is measured.
 use crate::support::{LoopDevice, haul_path, scratch};
-use haul::measure::{Around, SystemUnderTest, Way};
+use haul::measure::{RunningSystem, SystemUnderTest, Way};
 use haul::sys::page_cache::cachestat;
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -20,7 +20,7 @@ fn a_device_that_is_read_buffered_is_in_the_page_cache_and_one_that_is_read_dire
         eprintln!("skipped: this kernel does not say what is in the page cache");
         return;
     }
-    let mut around = Around::new(&haul_path(), device.path(), SIZE).unwrap();
+    let mut around = RunningSystem::new(&haul_path(), device.path(), SIZE).unwrap();
     for (way, least, most) in [(Way::Direct, 0, SIZE / 8), (Way::Buffered, SIZE / 2, SIZE)] {
         around.begin(way).unwrap();
         while around.is_reading().unwrap() {

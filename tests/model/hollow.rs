@@ -2,7 +2,7 @@
 //! and for `benches/pump.rs`.
 use crate::model::{plan, tuning};
 use haul::core::{
-    CallStyle, Ended, Endpoint, EndpointKind, EngineKind, Facts, Kind, OnRing, Op, Outcome, Request, Silent, Stop,
+    CallStyle, Ended, Endpoint, EndpointKind, EngineKind, Facts, Kind, NoObserver, OnRing, Op, Outcome, Request, Stop,
     Tally,
 };
 use io_uring::{opcode, squeue, types};
@@ -76,7 +76,7 @@ pub fn copies_nothing(engine: EngineKind, calls: CallStyle, block_bytes: u32, de
         &plan,
         &ends,
         &mut *schedule,
-        haul::engine::Watch::new(&Stop::default(), &Tally::default(), &Silent),
+        haul::engine::Watch::new(&Stop::default(), &Tally::default(), &NoObserver),
     );
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
     assert_eq!((outcome.engine, outcome.totals.written_bytes), (engine, blocks * u64::from(block_bytes)));

@@ -1,8 +1,8 @@
 //! Plans over memory endpoints, and what a copy must leave behind: a byte array, changed the obvious way.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 use haul::core::{
-    Access, Cache, Direction, Ended, Endpoint, EndpointKind, EngineKind, Existing, OnError, Order, Outcome, Plan,
-    PlanSide, Route, Silent, Stop, Tally, Tuning, WriteOrder, Zeros,
+    Access, Cache, Direction, Ended, Endpoint, EndpointKind, EngineKind, Existing, NoObserver, OnError, Order, Outcome,
+    Plan, PlanSide, Route, Stop, Tally, Tuning, WriteOrder, Zeros,
 };
 use haul::disks::memory::Memory;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ pub fn run(plan: &Plan, source: &Arc<Memory>, dest: &Arc<Memory>) -> (Outcome, T
     let mut schedule = haul::core::schedules::make(plan, &ends[0]);
     let tally = Tally::default();
     let outcome =
-        haul::engine::run(plan, &ends, &mut *schedule, haul::engine::Watch::new(&Stop::default(), &tally, &Silent));
+        haul::engine::run(plan, &ends, &mut *schedule, haul::engine::Watch::new(&Stop::default(), &tally, &NoObserver));
     (outcome, tally)
 }
 

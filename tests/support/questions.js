@@ -51,8 +51,9 @@ function ask(frame) {
   // Tables may go on to the side of a narrow screen, never to that of a wide one.
   const scrolled = all(".scroll, .wide, pre").filter(one => one.scrollWidth > one.clientWidth + 1).map(named);
 
-  const drawn = "polyline[stroke-width='2'], circle[fill^='#']";
-  const colour = one => win.getComputedStyle(one)[one.tagName === "circle" ? "fill" : "stroke"];
+  // Curves and dots, and the areas of the map.
+  const drawn = "polyline[stroke-width='2'], circle[fill^='#'], #map rect[fill^='#']";
+  const colour = one => win.getComputedStyle(one)[one.tagName === "polyline" ? "stroke" : "fill"];
   const charts = all(".chart svg").filter(seen);
   const unexplained = charts.filter(svg => {
     const keys = all(".key", svg.closest("figure")).map(key => win.getComputedStyle(key).backgroundColor);
@@ -60,17 +61,24 @@ function ask(frame) {
     const told = keys.length > 0 ? new Set(keys) : new Set([...curves].slice(0, 1));
     return keys.length > new Set(keys).size || told.size !== curves.size || [...curves].some(one => !told.has(one));
   });
+  // Rings and error bars have their sign in the key, and no sign is there for what is not drawn.
+  const unsigned = charts.filter(svg => {
+    const signs = what => all(".sign." + what, svg.closest("figure")).length;
+    const rings = all("circle[fill=none]", svg).length;
+    const bars = all("line", svg).filter(line => line.getAttribute("stroke") !== "#E1E5EA").length;
+    return signs("ring") !== Math.min(rings, 1) || signs("bar") !== Math.min(bars, 1);
+  });
   const points = svg => all("polyline[stroke-width='2']", svg).map(line => line.points.numberOfItems);
   return {
     width: win.innerWidth, scroll: page.documentElement.scrollWidth, outside: outside.map(named),
     scrolled, cutOff: cutOff.map(named), crowded,
     letters: least(inDrawing, text => parseFloat(win.getComputedStyle(text).fontSize) * text.getScreenCTM().a),
     charts: charts.length, empty: charts.filter(svg => all(drawn, svg).length === 0).length,
-    unexplained: unexplained.map(svg => svg.getAttribute("aria-label")),
+    unexplained: unexplained.concat(unsigned).map(svg => svg.getAttribute("aria-label")),
     contrast: least([...written.map(one => [one, "color"]), ...inDrawing.map(one => [one, "fill"])]
       .map(([one, property]) => Object.assign(one, { least: contrast(one, property) })), one => one.least),
     curveContrast: least(charts.flatMap(svg => all(drawn, svg)), one =>
-      contrast(one, one.tagName === "circle" ? "fill" : "stroke")),
+      contrast(one, one.tagName === "polyline" ? "stroke" : "fill")),
     requests: win.performance.getEntriesByType("resource").map(one => one.name),
     ground: win.getComputedStyle(page.body).backgroundColor,
     line: charts.length ? colour(charts[0].querySelector(drawn)) : "",

@@ -41,6 +41,13 @@ const NOT_IN_GLOSSARY: &[(&str, &str)] = &[
     ("settings", "options"),
     ("geometry", "facts"),
     ("metrics", "tally"),
+    ("tell", "print, report or describe"),
+    ("told", "print, report or describe"),
+    ("say", "print, report or describe"),
+    ("said", "print, report or describe"),
+    ("hear", "on_event"),
+    ("heard", "on_event"),
+    ("misfit", "mismatch"),
 ];
 
 pub fn file_size(source: &Source) -> Vec<String> {

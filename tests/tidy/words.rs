@@ -138,7 +138,8 @@ fn without_values(text: &str) -> String {
 }
 
 fn breaches<'a>(text: &str, avoided: &'a [Avoided]) -> impl Iterator<Item = String> + use<'a> {
-    let plain = without_values(&text.replace("\\n", " ").replace("\\u{fdd0}", " ").replace('\u{fdd0}', " ")).to_lowercase();
+    let plain =
+        without_values(&text.replace("\\n", " ").replace("\\u{fdd0}", " ").replace('\u{fdd0}', " ")).to_lowercase();
     let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
     let stands = move |entry: &&Avoided| words_at(&plain, &entry.phrase).next().is_some();
     avoided.iter().filter(stands).map(|entry| format!("\"{}\": {STYLE} says: {}", entry.phrase, entry.instead))

@@ -2,10 +2,12 @@
 use super::found::subject;
 use super::world::World;
 use haul::core::{
-    Access, Bound, Cache, Direction, Ended, EndpointKind, EngineKind, Existing, Extent, OnError, Plan, PlanSide, Route,
-    Side, Silent, Stop, Tally, Tuning, WriteOrder, Zeros,
+    Access, Bound, Cache, Direction, Ended, EndpointKind, EngineKind, Existing, Extent, NoObserver, OnError, Plan,
+    PlanSide, Route, Side, Stop, Tally, Tuning, WriteOrder, Zeros,
 };
-use haul::measure::{Budget, Course, Curve, Forecast, Point, Reached, Subject, Track, Way, Zone, look, sample};
+use haul::measure::{
+    Budget, CopyProgress, Course, Curve, Forecast, Point, ProgressTrack, Subject, Way, Zone, look, sample,
+};
 use modelled_disk::model::Zones;
 use modelled_disk::parameters::Parameters;
 use modelled_disk::preset::Preset;
@@ -78,17 +80,27 @@ fn copy(pair: &Pair) -> Told {
     let (watched, noted) = (tally.clone(), seen.clone());
     world.on_tick(Box::new(move |now_s| noted.lock().unwrap().push((now_s, watched.written_bytes.load(Relaxed)))));
     let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
-    let outcome =
-        haul::engine::run(&plan, &ends, &mut *schedule, haul::engine::Watch::new(&Stop::default(), &tally, &Silent));
+    let outcome = haul::engine::run(
+        &plan,
+        &ends,
+        &mut *schedule,
+        haul::engine::Watch::new(&Stop::default(), &tally, &NoObserver),
+    );
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
     let took_s = world.now_s() - looking_s;
 
     let seen = seen.lock().unwrap();
-    let (mut track, mut left) = (Track::default(), Vec::new());
+    let (mut track, mut left) = (ProgressTrack::default(), Vec::new());
     for &(now_s, bytes) in seen.iter() {
         let at_s = now_s - looking_s;
         let (settled_s, settled_bytes) = (at_s, bytes);
-        track.push(Reached { done_bytes: bytes, copied_bytes: bytes, data_bytes: bytes, settled_s, settled_bytes });
+        track.push(CopyProgress {
+            done_bytes: bytes,
+            copied_bytes: bytes,
+            data_bytes: bytes,
+            settled_s,
+            settled_bytes,
+        });
         left.push((bytes as f64 / pair.len as f64, took_s - at_s, forecast.left_s(&track).unwrap()));
     }
     Told { estimated_s: forecast.expected_s().unwrap(), looking_s, took_s, bound: course.bound(), left }

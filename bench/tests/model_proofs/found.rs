@@ -1,7 +1,7 @@
 //! Measuring: latency, rate, zones, the knee, the place where a rate changes.
 use super::world::World;
 use haul::core::{EngineKind, Extent, Op, Stop};
-use haul::measure::{self, Entry, Point, Profiled, Subject, Watch, Way, shift};
+use haul::measure::{self, Entry, Point, Profiled, Subject, SweepObserver, Way, shift};
 use modelled_disk::model::Zones;
 use modelled_disk::parameters::Parameters;
 use modelled_disk::preset::Preset;
@@ -62,8 +62,8 @@ fn the_zone_curve_and_the_time_of_a_whole_read_are_found_within_three_percent() 
         let disk = preset(name, 20 * GB, &[]);
         let found = profiled(&disk);
         let medium = Zones::new(&disk, 100);
-        assert_eq!(found.zones.len(), 20);
-        for zone in &found.zones {
+        assert_eq!(found.positions.len(), 20);
+        for zone in found.positions.iter().map(|position| position.zone) {
             let truth = medium.bytes_per_s(zone.offset) as f64;
             assert!(near(zone.bytes_per_s, truth, 0.03), "{name}: {zone:?} instead of {truth}");
         }
@@ -75,7 +75,7 @@ fn the_zone_curve_and_the_time_of_a_whole_read_are_found_within_three_percent() 
 
 struct Deaf;
 
-impl Watch for Deaf {
+impl SweepObserver for Deaf {
     fn tried(&mut self, _entry: &Entry) {}
 
     fn moved(&mut self, _share: f64, _point: Point) {}

@@ -26,7 +26,7 @@ pub(super) fn dest(options: &Options, words: &[String], out: Out) -> Result<(Opt
     journal::find_all(&mut devices);
     let Candidates { offered, others } = candidates(options, &source, devices);
     if offered.is_empty() {
-        out.tell(&text::not_offered(&others, out.columns()));
+        out.eprint(&text::not_offered(&others, out.columns()));
         let advice = "Connect a disk and run this again, or name the destination. --choose all offers fixed disks, \
                       too, and --choose-max SIZE larger ones.";
         return Err(Error::new(Kind::Refused, "there is no disk that could be the destination").advise(advice));

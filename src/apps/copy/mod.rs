@@ -7,12 +7,12 @@ pub(in crate::apps) mod words;
 use crate::apps::command::Call;
 use crate::apps::console::Console;
 use crate::apps::exit::Exit;
+use crate::apps::not_started::{report_interrupted, report_not_started};
 use crate::apps::page;
-use crate::apps::told::{Went, show, tell};
-use crate::apps::unbegun::{tell_interrupted, tell_unbegun};
+use crate::apps::run_report::{FinishedRun, report_run, show};
 use crate::core::{Error, Result};
 use crate::job::operator::Operator;
-use crate::job::{CatchUp, Finished, Opened, Prepared, Ran};
+use crate::job::{CatchUp, CopyResult, Finished, Opened, Prepared};
 use crate::plan::{Options, ProgressStyle, Verbosity};
 use crate::report::text;
 use std::mem;
@@ -33,19 +33,19 @@ fn copy(options: &Options, call: &Call<'_>) -> Result<Exit> {
     let page = page::place(options.report.as_deref(), &prepared.sides())?;
     let mut finished = match run(prepared.agree()?.open()?)? {
         Ok(finished) => finished,
-        Err(signal) => return Ok(tell_interrupted(signal, options, words, out)),
+        Err(signal) => return Ok(report_interrupted(signal, options, words, out)),
     };
     let (mut failed, mut made) = (mem::take(&mut finished.failed_files), None);
-    match page.map(|page| page.put(&went(options, words, &finished), &finished.series)) {
+    match page.map(|page| page.put(&finished_run(options, words, &finished), &finished.series)) {
         Some(Ok(path)) => made = Some(path),
         Some(Err(error)) => failed.push(error),
         None => {}
     }
-    let exit = tell_with(&mut finished, &failed, options, words, &console)?;
+    let exit = report_with_failed_files(&mut finished, &failed, options, words, &console)?;
     if let Some(path) =
         made.filter(|_| options.progress != ProgressStyle::Json && options.verbosity != Verbosity::Quiet)
     {
-        out.tell(&text::paged(&path));
+        out.eprint(&text::paged(&path));
     }
     let mut exit = if finished.is_elsewhere { exit.at_least(Exit::DIFFERENT) } else { exit };
     for rest in &finished.behind {
@@ -55,8 +55,8 @@ fn copy(options: &Options, call: &Call<'_>) -> Result<Exit> {
             Ok(signal) => signal,
             // Not its own status: 3 would say that nothing was written.
             Err(error) => {
-                if let Err(error) = tell_unbegun(Err(error), "copy", options, words, out) {
-                    out.tell(&text::error(&error));
+                if let Err(error) = report_not_started(Err(error), "copy", options, words, out) {
+                    out.eprint(&text::error(&error));
                 }
                 Exit::FAILED
             }
@@ -68,20 +68,20 @@ fn copy(options: &Options, call: &Call<'_>) -> Result<Exit> {
 /// Carries the copy out, and reads back; `Err`: this signal came before the first write.
 fn run(opened: Opened) -> Result<std::result::Result<Finished, i32>> {
     Ok(match opened.copy()? {
-        Ran::Copied(copied) => Ok(copied.finish()),
-        Ran::Interrupted(signal) => Err(signal),
+        CopyResult::Copied(copied) => Ok(copied.finish()),
+        CopyResult::Interrupted(signal) => Err(signal),
     })
 }
 
 /// How it went, for the report.
-fn went<'a>(options: &'a Options, words: &'a [String], finished: &'a Finished) -> Went<'a> {
+fn finished_run<'a>(options: &'a Options, words: &'a [String], finished: &'a Finished) -> FinishedRun<'a> {
     let Finished { decision, outcome, started, .. } = finished;
-    Went { options, decision, outcome, words, started: *started }
+    FinishedRun { options, decision, outcome, words, started: *started }
 }
 
 /// Tells how it went, and which files during the copy could not be written: the copy is what it is. Status 0 would be
 /// untrue then, and so would 3, which says that nothing was written. A signal stays what ended it.
-fn tell_with(
+fn report_with_failed_files(
     finished: &mut Finished,
     failed: &[Error],
     options: &Options,
@@ -93,8 +93,8 @@ fn tell_with(
     if in_lines {
         finished.outcome.notes.extend(failed.iter().map(text::message));
     }
-    let exit = tell(&went(options, words, finished), console)?;
-    failed.iter().filter(|_| !in_lines).for_each(|error| console.out.tell(&text::error(error)));
+    let exit = report_run(&finished_run(options, words, finished), console)?;
+    failed.iter().filter(|_| !in_lines).for_each(|error| console.out.eprint(&text::error(error)));
     Ok(if failed.is_empty() { exit } else { exit.at_least(1) })
 }
 
@@ -106,15 +106,15 @@ fn catch_up(rest: &CatchUp, options: &Options, console: &Arc<Console>) -> Result
     }
     let options = &rest.options(options);
     let message = text::catching_up(dest, *from);
-    console.say(&text::told(&message), &message);
+    console.notify(&text::info(&message), &message);
     let range = [("--skip", skip_bytes), ("--seek", seek_bytes), ("--count", count_bytes)];
     let mut words = vec!["copy".to_owned(), "--yes".to_owned()];
     words.extend(range.iter().flat_map(|(option, bytes)| [(*option).to_owned(), bytes.to_string()]));
     words.extend([options.source.clone(), dest.clone()]);
     let mut finished = match run(rest.open(options, console.clone())?)? {
         Ok(finished) => finished,
-        Err(signal) => return Ok(tell_interrupted(signal, options, &words, console.out)),
+        Err(signal) => return Ok(report_interrupted(signal, options, &words, console.out)),
     };
     let failed = mem::take(&mut finished.failed_files);
-    tell_with(&mut finished, &failed, options, &words, console)
+    report_with_failed_files(&mut finished, &failed, options, &words, console)
 }

@@ -1,8 +1,8 @@
 //! `haul copy` as clap sees it, and as [`Options`].
 use super::choosing::ChooseArguments;
-use crate::apps::command::{Call, Unmeant, Words};
+use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;
-use crate::apps::unbegun::tell_unbegun;
+use crate::apps::not_started::report_not_started;
 use crate::cli::certainty::CertaintyArguments;
 use crate::cli::defaults::Defaults;
 use crate::cli::expect;
@@ -13,7 +13,7 @@ use crate::cli::on_error;
 use crate::cli::shown::VerbosityArguments;
 use crate::cli::words::{self, HashChoice, LimitChoice, address};
 use crate::core::{Error, OnError};
-use crate::plan::{Delta, Expectation, JournalWish, Options, ProgressStyle, RangeList, When};
+use crate::plan::{Delta, Expectation, JournalChoice, Options, ProgressStyle, RangeList, When};
 use clap::error::ErrorKind;
 use clap::{Parser, ValueHint};
 use std::ffi::OsString;
@@ -215,7 +215,8 @@ pub(crate) struct CopyArguments {
     ///
     /// Compute a digest of the source data during the copy, without reading it twice. May be repeated or given as a
     /// list: --hash sha256,xxh3. haul prints it on standard output in the format of sha256sum --tag; on standard error
-    /// if DST is -. none: no digest, whatever the configuration says.
+    /// if DST is -. With --resume haul reads again from the source what earlier runs copied. none: no digest, whatever
+    /// the configuration says.
     #[arg(long, value_name = "KIND", value_parser = words::hash(), value_delimiter = ',', help_heading = "Output")]
     #[arg(hide_possible_values = true)]
     hash: Vec<HashChoice>,
@@ -278,7 +279,7 @@ impl CopyArguments {
     }
 }
 
-fn range_list(file: Option<OsString>, unit_bytes: Option<u64>) -> Result<Option<RangeList>, Unmeant> {
+fn range_list(file: Option<OsString>, unit_bytes: Option<u64>) -> Result<Option<RangeList>, UsageError> {
     let file = file.map(|file| address("--ranges", file)).transpose()?;
     Ok(file.map(|file| RangeList { file, unit_bytes: unit_bytes.unwrap_or(1) }))
 }
@@ -300,7 +301,7 @@ impl Words for CopyArguments {
         self
     }
 
-    fn into_options(self) -> Result<Options, Unmeant> {
+    fn into_options(self) -> Result<Options, UsageError> {
         if self.json && self.dests().any(|dest| dest == "-") {
             let what = "--json prints the report on standard output, but DST '-' sends the data there; name a file or \
                 a pipe as DST, or use --progress json, which prints to standard error";
@@ -317,7 +318,7 @@ impl Words for CopyArguments {
         let record_files = self.journal.into_options()?;
         let range_list = range_list(self.ranges, self.ranges_unit)?;
         let journal_path =
-            if let JournalWish::At(path) = &record_files.journal { Some(path.as_os_str()) } else { None };
+            if let JournalChoice::At(path) = &record_files.journal { Some(path.as_os_str()) } else { None };
         let files = [journal_path, self.mapfile.as_deref(), self.certainty.manifest.as_deref()];
         if self.report.as_ref().is_some_and(|report| files.contains(&Some(report.as_os_str()))) {
             let what = "--report names the same file as --journal, --mapfile or --manifest; give it another name";
@@ -372,10 +373,10 @@ impl Words for CopyArguments {
     }
 
     fn refuse(options: &Options, call: &Call<'_>, error: Error) -> crate::core::Result<Exit> {
-        tell_unbegun(Err(error), "copy", options, call.words, call.out)
+        report_not_started(Err(error), "copy", options, call.words, call.out)
     }
 
     fn run(options: &Options, call: &Call<'_>) -> crate::core::Result<Exit> {
-        tell_unbegun(super::copy(options, call), "copy", options, call.words, call.out)
+        report_not_started(super::copy(options, call), "copy", options, call.words, call.out)
     }
 }

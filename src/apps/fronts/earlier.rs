@@ -1,6 +1,6 @@
 //! What earlier runs left about the sides of a copy by records: journals that this copy makes untrue, and originals
 //! of a measurement that are not back.
-use super::records::{Ends, Opened};
+use super::records::{OpenSides, Opened};
 use crate::apps::fronts::record_plan::RecordPlan;
 use crate::core::{Facts, Side};
 use crate::disks::probe;
@@ -10,7 +10,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::fs::FileTypeExt;
 
 /// The journals about what is open to be written to; `known`: a disk that is reached by its own commands.
-pub(super) fn stale_journals(plan: &RecordPlan, ends: &Ends, known: Option<&Facts>) -> Vec<Stale> {
+pub(super) fn stale_journals(plan: &RecordPlan, ends: &OpenSides, known: Option<&Facts>) -> Vec<Stale> {
     if plan.compare {
         return Vec::new();
     }
@@ -22,7 +22,7 @@ pub(super) fn stale_journals(plan: &RecordPlan, ends: &Ends, known: Option<&Fact
 
 /// Warnings about both sides, of which nothing is put back; `known`: disks that are reached by their own commands, by
 /// [`Side::index`].
-pub(super) fn undo_warnings(plan: &RecordPlan, ends: &Ends, known: &[Option<Facts>; 2]) -> Vec<String> {
+pub(super) fn undo_warnings(plan: &RecordPlan, ends: &OpenSides, known: &[Option<Facts>; 2]) -> Vec<String> {
     if !undo::are_there() {
         return Vec::new();
     }

@@ -4,11 +4,11 @@
 //! records that both are made of. Nothing outside may know their words.
 pub mod dd;
 mod earlier;
+mod error_text;
 mod help;
 mod record_counts;
 mod record_plan;
 pub mod records;
-mod said;
 pub mod sg_dd;
 pub(super) mod sg_plan;
 

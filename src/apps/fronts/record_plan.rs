@@ -111,7 +111,7 @@ pub enum Durable {
 
 /// How much is printed on standard error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Telling {
+pub enum StatusOutput {
     /// Records and the line about the transfer.
     #[default]
     All,
@@ -189,7 +189,7 @@ pub struct RecordPlan {
     /// At the end.
     pub durable: Option<Durable>,
     /// What is reported.
-    pub telling: Telling,
+    pub telling: StatusOutput,
     /// Records that one call moves at most, and that are examined for zeros as one; `None`: as many as pay.
     pub transfer_records: Option<u64>,
     /// Buffers between reading and writing, 1: one after the other; `None`: as many as pay.
@@ -244,7 +244,7 @@ impl Default for RecordPlan {
             sparse: false,
             keep_going: false,
             durable: None,
-            telling: Telling::All,
+            telling: StatusOutput::All,
             transfer_records: None,
             buffers: None,
             pattern: None,
@@ -296,12 +296,12 @@ pub enum Diagnostic {
     /// No memory for a buffer of so many bytes.
     Memory(u64),
     /// Cases of sg_dd and its variants only.
-    Careful(Careful),
+    Careful(ExtraDiagnostic),
 }
 
 /// What goes wrong where more is asked for than dd does. Records are counted from the beginning of the side.
 #[derive(Debug)]
-pub enum Careful {
+pub enum ExtraDiagnostic {
     /// Another process has the lock.
     Locked(io::Error),
     /// A record cannot be read, and zeros take its place.
@@ -347,10 +347,10 @@ pub enum Careful {
     Second(io::Error),
 }
 
-impl Careful {
+impl ExtraDiagnostic {
     /// The copy continues as if nothing had been.
     pub fn is_passed_over(&self) -> bool {
-        use Careful::{Fetched, NotShared, ReadToCompare, Unreadable, Unwritable};
+        use ExtraDiagnostic::{Fetched, NotShared, ReadToCompare, Unreadable, Unwritable};
         matches!(self, Unreadable { .. } | Fetched(..) | Unwritable(..) | ReadToCompare(_) | NotShared(_))
     }
 }

@@ -30,7 +30,7 @@ impl SgFront {
 
 /// Words about one side that mean something only where SCSI commands are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ScsiWishes {
+pub struct ScsiFlags {
     /// The device moves data straight to and from our memory.
     pub dio: bool,
     /// Disable page out: the device need not keep it in its cache.
@@ -68,7 +68,7 @@ pub struct SgPlan {
     /// The copy, by blocks as records; without a count where that is still to be derived.
     pub records: RecordPlan,
     /// What is wished of SCSI for each side.
-    pub wishes: [ScsiWishes; 2],
+    pub wishes: [ScsiFlags; 2],
     /// What is wished of SCSI altogether.
     pub scsi: ScsiOptions,
     /// `bpt=`: blocks of a transfer.

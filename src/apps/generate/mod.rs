@@ -1,7 +1,7 @@
 //! `haul generate`: what packages install beside the program, made of the list of commands.
 mod completions;
 
-use super::command::{Call, Command, Manual, Unmeant, Words};
+use super::command::{Call, Command, Manual, UsageError, Words};
 use super::definition::definition;
 use super::exit::{Exit, printed};
 use crate::cli::help::{ENVIRONMENT, EXIT_STATUS, FILES};
@@ -52,7 +52,7 @@ impl Words for GenerateArguments {
     /// What is requested.
     type Options = String;
 
-    fn into_options(self) -> Result<String, Unmeant> {
+    fn into_options(self) -> Result<String, UsageError> {
         Ok(self.artifact)
     }
 

@@ -43,7 +43,7 @@ pub(super) fn remove_journals(paths: &[String], yes: bool, out: Out) -> Result<E
             return Err(Error::new(Kind::Refused, format!("not confirmed: journal {name} was not removed")));
         }
         removal.carry_out()?;
-        out.tell(&text::told(&format!("journal {name} is removed: --resume cannot continue this copy any more")));
+        out.eprint(&text::info(&format!("journal {name} is removed: --resume cannot continue this copy any more")));
     }
     Ok(Exit::Status(0))
 }
@@ -51,7 +51,7 @@ pub(super) fn remove_journals(paths: &[String], yes: bool, out: Out) -> Result<E
 /// Writes what the journal says as a mapfile, and says how to continue it.
 pub(super) fn export_journal(journal: &Path, mapfile: &Path, out: Out) -> Result<Exit> {
     let Exported { finished_bytes, bad_bytes, range } = export(journal, mapfile)?;
-    out.tell(&text::told(&format!(
+    out.eprint(&text::info(&format!(
         "mapfile {}: {finished_bytes} bytes finished, {bad_bytes} bad; to continue: ddrescue {range}SRC DST {0}",
         mapfile.display()
     )));
@@ -61,7 +61,7 @@ pub(super) fn export_journal(journal: &Path, mapfile: &Path, out: Out) -> Result
 /// Makes a journal of what the mapfile says about this copy.
 pub(super) fn import_journal(mapfile: &Path, options: &Options, out: Out) -> Result<Exit> {
     let Imported { journal, durable_bytes, unread_bytes, len } = import(mapfile, options)?;
-    out.tell(&text::told(&format!(
+    out.eprint(&text::info(&format!(
         "journal {}: {durable_bytes} of {len} bytes durable, {unread_bytes} unreadable; to continue: haul copy \
          --resume",
         journal.display()

@@ -1,10 +1,10 @@
 //! `haul journal` as clap sees it.
-use crate::apps::command::{Call, Unmeant, Words};
+use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;
 use crate::cli::help::{ENVIRONMENT, FILES, SIZES};
 use crate::cli::words;
 use crate::cli::words::address;
-use crate::plan::{JournalWish, Options};
+use crate::plan::{JournalChoice, Options};
 use clap::{Args, Parser, Subcommand, ValueHint};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -112,14 +112,14 @@ struct ImportArguments {
 
 impl ImportArguments {
     /// The mapfile, and the options of the copy that is to go on.
-    fn into_options(self) -> Result<(PathBuf, Options), Unmeant> {
+    fn into_options(self) -> Result<(PathBuf, Options), UsageError> {
         let options = Options {
             source: address("SRC", self.source)?,
             dest: address("DST", self.dest)?,
             skip_bytes: self.skip,
             seek_bytes: self.seek,
             count_bytes: self.count,
-            journal: self.journal.map_or(JournalWish::Auto, JournalWish::At),
+            journal: self.journal.map_or(JournalChoice::Auto, JournalChoice::At),
             resume: true,
             ..Options::default()
         };
@@ -129,7 +129,7 @@ impl ImportArguments {
 
 /// What `haul journal` was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum JournalAsked {
+pub(crate) enum JournalAction {
     List {
         /// Folders, journals and destinations; none: the usual places.
         paths: Vec<String>,
@@ -153,34 +153,34 @@ pub(crate) enum JournalAsked {
 }
 
 impl Words for JournalArguments {
-    type Options = JournalAsked;
+    type Options = JournalAction;
 
     const PAGE: &'static [&'static str] = &[SIZES, STATUS, ENVIRONMENT, FILES, EXAMPLES, SEE_ALSO];
 
-    fn into_options(self) -> Result<JournalAsked, Unmeant> {
+    fn into_options(self) -> Result<JournalAction, UsageError> {
         let addresses =
             |paths: Vec<OsString>| paths.into_iter().map(|path| address("PATH", path)).collect::<Result<_, _>>();
         Ok(match self.verb {
-            JournalVerb::List { paths, json } => JournalAsked::List { paths: addresses(paths)?, json },
-            JournalVerb::Remove { paths, yes } => JournalAsked::Remove { paths: addresses(paths)?, yes },
-            JournalVerb::Export { journal, mapfile } => JournalAsked::Export { journal, mapfile },
+            JournalVerb::List { paths, json } => JournalAction::List { paths: addresses(paths)?, json },
+            JournalVerb::Remove { paths, yes } => JournalAction::Remove { paths: addresses(paths)?, yes },
+            JournalVerb::Export { journal, mapfile } => JournalAction::Export { journal, mapfile },
             JournalVerb::Import(words) => {
                 let (mapfile, options) = words.into_options()?;
-                JournalAsked::Import { mapfile, options: Box::new(options) }
+                JournalAction::Import { mapfile, options: Box::new(options) }
             }
         })
     }
 
-    fn run(asked: &JournalAsked, call: &Call<'_>) -> crate::core::Result<Exit> {
+    fn run(asked: &JournalAction, call: &Call<'_>) -> crate::core::Result<Exit> {
         match asked {
-            JournalAsked::List { paths, json } => super::list_journals(paths, *json, call.out),
-            JournalAsked::Remove { paths, yes } => super::remove_journals(paths, *yes, call.out),
-            JournalAsked::Export { journal, mapfile } => super::export_journal(journal, mapfile, call.out),
-            JournalAsked::Import { mapfile, options } => super::import_journal(mapfile, options, call.out),
+            JournalAction::List { paths, json } => super::list_journals(paths, *json, call.out),
+            JournalAction::Remove { paths, yes } => super::remove_journals(paths, *yes, call.out),
+            JournalAction::Export { journal, mapfile } => super::export_journal(journal, mapfile, call.out),
+            JournalAction::Import { mapfile, options } => super::import_journal(mapfile, options, call.out),
         }
     }
 
-    fn json_report(asked: &JournalAsked) -> Option<&'static str> {
-        matches!(asked, JournalAsked::List { json: true, .. }).then_some("journals")
+    fn json_report(asked: &JournalAction) -> Option<&'static str> {
+        matches!(asked, JournalAction::List { json: true, .. }).then_some("journals")
     }
 }

@@ -1,49 +1,52 @@
 //! `haul manifest`.
 pub(in crate::apps) mod words;
 
-use crate::apps::command::{Call, Unmeant, Words};
+use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::{Exit, printed};
 use crate::cli::words::address;
 use crate::core::{Error, Kind, Result};
 use crate::job::manifest::open;
 use crate::ledger::SideIdentity;
 use crate::ledger::manifest::{Difference, Incomparable, diff};
-use crate::report::manifest::{Compared, Shown, ShownSide, compared, run, shown};
+use crate::report::manifest::{Compared, ManifestReport, ManifestSide, compared, run, shown};
 use crate::report::{Out, json};
-use words::{ManifestArguments, ManifestAsked, ManifestVerb};
+use words::{ManifestAction, ManifestArguments, ManifestVerb};
 
 impl Words for ManifestArguments {
-    type Options = ManifestAsked;
+    type Options = ManifestAction;
 
     const PAGE: &'static [&'static str] = words::PAGE;
 
-    fn into_options(self) -> std::result::Result<ManifestAsked, Unmeant> {
+    fn into_options(self) -> std::result::Result<ManifestAction, UsageError> {
         Ok(match self.verb {
-            ManifestVerb::Show { file, json } => ManifestAsked::Show { path: address("FILE", file)?, json },
-            ManifestVerb::Diff { first, second, quiet, json } => {
-                ManifestAsked::Diff { first: address("FIRST", first)?, second: address("SECOND", second)?, quiet, json }
-            }
+            ManifestVerb::Show { file, json } => ManifestAction::Show { path: address("FILE", file)?, json },
+            ManifestVerb::Diff { first, second, quiet, json } => ManifestAction::Diff {
+                first: address("FIRST", first)?,
+                second: address("SECOND", second)?,
+                quiet,
+                json,
+            },
         })
     }
 
-    fn run(asked: &ManifestAsked, call: &Call<'_>) -> Result<Exit> {
+    fn run(asked: &ManifestAction, call: &Call<'_>) -> Result<Exit> {
         manifest(asked, call.out)
     }
 
-    fn json_report(asked: &ManifestAsked) -> Option<&'static str> {
+    fn json_report(asked: &ManifestAction) -> Option<&'static str> {
         match asked {
-            ManifestAsked::Show { json: true, .. } => Some("manifest"),
-            ManifestAsked::Diff { json: true, .. } => Some("manifest_diff"),
+            ManifestAction::Show { json: true, .. } => Some("manifest"),
+            ManifestAction::Diff { json: true, .. } => Some("manifest_diff"),
             _ => None,
         }
     }
 }
 
 /// Shows a manifest, or compares two.
-pub(super) fn manifest(asked: &ManifestAsked, out: Out) -> Result<Exit> {
+pub(super) fn manifest(asked: &ManifestAction, out: Out) -> Result<Exit> {
     match asked {
-        ManifestAsked::Show { path, json } => show(path, *json, out),
-        ManifestAsked::Diff { first, second, quiet, json } => compare([first, second], *quiet, *json, out),
+        ManifestAction::Show { path, json } => show(path, *json, out),
+        ManifestAction::Diff { first, second, quiet, json } => compare([first, second], *quiet, *json, out),
     }
 }
 
@@ -51,7 +54,7 @@ fn show(path: &str, as_json: bool, out: Out) -> Result<Exit> {
     let manifest = open(path)?;
     let (head, closing) = (&manifest.head, &manifest.closing);
     let zeros = manifest.pieces().iter().filter(|(_, digest)| digest.is_none());
-    let report = Shown {
+    let report = ManifestReport {
         schema: json::SCHEMA,
         report: "manifest",
         path: path.to_owned(),
@@ -71,9 +74,9 @@ fn show(path: &str, as_json: bool, out: Out) -> Result<Exit> {
     Ok(printed(out, &if as_json { json::text(&report) } else { shown(&report) }))
 }
 
-fn side(side: &SideIdentity) -> ShownSide {
+fn side(side: &SideIdentity) -> ManifestSide {
     let SideIdentity { path, kind, offset_bytes, size_bytes, model, serial, wwn, .. } = side.clone();
-    ShownSide { path, kind, offset_bytes, size_bytes, model, serial, wwn }
+    ManifestSide { path, kind, offset_bytes, size_bytes, model, serial, wwn }
 }
 
 fn compare([first, second]: [&str; 2], quiet: bool, as_json: bool, out: Out) -> Result<Exit> {

@@ -14,7 +14,7 @@ pub(super) const PAGE: &[&str] = &[
 
 /// What `haul manifest` was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ManifestAsked {
+pub enum ManifestAction {
     /// What one says.
     Show {
         /// Its path.

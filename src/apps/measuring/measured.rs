@@ -2,17 +2,19 @@
 use crate::apps::console;
 use crate::apps::exit::{Exit, failed, printed};
 use crate::apps::measuring::page::Measured;
-use crate::apps::measuring::plan::{self, MEASURED_IN_FLIGHT_BYTES, Measuring, Over, Reach, TableStyle, WriteWish};
+use crate::apps::measuring::plan::{
+    self, MEASURED_IN_FLIGHT_BYTES, Measuring, TableStyle, WriteDest, WriteScope, WriteWish,
+};
 use crate::apps::measuring::report::{Run, failed_places};
 use crate::apps::measuring::scratch::{self, Scratch};
-use crate::apps::page::{self, Paged};
+use crate::apps::page::{self, PendingPage};
 use crate::apps::signals::{Running, Signals};
 use crate::core::{Cache, Endpoint, EndpointKind, EngineKind, Error, Extent, Facts, Kind, Op, Result, Side, Stop};
 use crate::disks;
 use crate::disks::probe;
 use crate::job::journal::Stale;
 use crate::job::{host, undo};
-use crate::measure::{Bad, Failure, Subject, Way, Written};
+use crate::measure::{BadRange, MeasureFailure, Subject, Way, Written};
 use crate::report::{Out, text, units};
 use std::path::Path;
 use std::sync::Arc;
@@ -26,7 +28,7 @@ const MEMORY_HALVED_MAX: u32 = 4;
 
 /// What is to be measured, and how.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct MeasureTask<'a> {
     pub(crate) path: &'a str,
     pub(crate) engine: Option<EngineKind>,
     /// Where the page goes, if one was asked for.
@@ -40,7 +42,7 @@ pub(crate) struct Asked<'a> {
 }
 
 /// A disk or file that is open to be measured.
-pub(crate) struct Opened<'a> {
+pub(crate) struct MeasuredDisk<'a> {
     pub(crate) facts: Facts,
     pub(crate) subject: Subject,
     /// How it was opened.
@@ -57,7 +59,7 @@ pub(crate) struct Opened<'a> {
     /// What was kept could not be put back.
     not_put_back: Option<Error>,
     signals: Signals,
-    page: Option<Paged>,
+    page: Option<PendingPage>,
     started: SystemTime,
     style: TableStyle,
     words: &'a [String],
@@ -65,13 +67,13 @@ pub(crate) struct Opened<'a> {
     out: Out,
 }
 
-impl<'a> Opened<'a> {
+impl<'a> MeasuredDisk<'a> {
     /// Looks at the disk, warns, opens it by every way that it has; from then on a signal stops the measuring.
     ///
     /// # Errors
     /// As for [`probe::source`], [`plan::measure`] and [`disks::open_source`]; there is no place for the page.
-    pub(crate) fn new(asked: Asked<'a>, out: Out) -> Result<Self> {
-        let begun = Begun::now(asked, out)?;
+    pub(crate) fn new(asked: MeasureTask<'a>, out: Out) -> Result<Self> {
+        let begun = MeasureStart::now(asked, out)?;
         if Path::new(asked.path).is_dir() {
             let advice = "Name a file in it, or the device that it is mounted from; --write measures writing in it.";
             return Err(Error::new(Kind::Usage, format!("{} is a directory", asked.path)).advise(advice));
@@ -92,13 +94,13 @@ impl<'a> Opened<'a> {
     /// # Errors
     /// As for [`plan::measure_writing`]; no confirmation; the original data cannot be saved.
     pub(crate) fn to_write(
-        asked: Asked<'a>,
+        asked: MeasureTask<'a>,
         wish: &WriteWish,
-        reach: Reach,
+        reach: WriteScope,
         time: Duration,
         out: Out,
     ) -> Result<std::result::Result<Self, i32>> {
-        let begun = Begun::now(asked, out)?;
+        let begun = MeasureStart::now(asked, out)?;
         let facts = scratch::look(asked.path)?;
         let page = page::place(asked.report, &[(Side::Dest, &facts)])?;
         let host = host(asked.engine);
@@ -114,11 +116,11 @@ impl<'a> Opened<'a> {
                     || crate::apps::measuring::report::confirm_measuring(&facts, &writing.over, path.as_deref());
                 console::confirm(&facts.address, true, question, out)?;
             }
-            if writing.over == Over::All {
+            if writing.over == WriteDest::All {
                 end_journals(&facts, out)?;
             }
             if let Some(done) = undo::put_back_earlier(&facts)? {
-                out.tell(&text::told(&text::put_back_earlier(&facts.address, done.kept_bytes, done.written_bytes)));
+                out.eprint(&text::info(&text::put_back_earlier(&facts.address, done.kept_bytes, done.written_bytes)));
             }
         }
         let ways = scratch::open(&writing, &facts)?;
@@ -129,8 +131,10 @@ impl<'a> Opened<'a> {
         let (over, keeping, began) = (&writing.over, time.mul_f64(KEEPING), Instant::now());
         let prepared = scratch::prepare(&mut subject, over, reach.filled, path.as_deref(), keeping, &stop)?;
         let kept_in = began.elapsed();
-        let opened =
-            |scratch| Opened { kept_in, ..begun.opened(facts, page, writing.measuring, subject, stop, Some(scratch)) };
+        let opened = |scratch| MeasuredDisk {
+            kept_in,
+            ..begun.opened(facts, page, writing.measuring, subject, stop, Some(scratch))
+        };
         Ok(prepared.map(opened))
     }
 
@@ -163,7 +167,7 @@ impl<'a> Opened<'a> {
     pub(crate) fn measured(&mut self) {
         if let Some(scratch) = self.scratch.take() {
             if scratch.is_kept() && self.stop.is_asked() {
-                self.out.tell(&text::putting_back(&self.facts.address));
+                self.out.eprint(&text::putting_back(&self.facts.address));
             }
             let (written, not_put_back) = scratch.give_back();
             (self.written, self.not_put_back) = (Some(written), not_put_back);
@@ -174,14 +178,14 @@ impl<'a> Opened<'a> {
     /// Warns of what makes the figures doubtful.
     pub(crate) fn doubt(&mut self, doubts: impl IntoIterator<Item = String>) {
         for doubt in doubts {
-            self.out.tell(&text::warning(&doubt));
+            self.out.eprint(&text::warning(&doubt));
             self.warnings.push(doubt);
         }
     }
 
     /// Prints what was found, and writes the page that `html` makes of it where one was asked for; `told` is what a
     /// terminal shows.
-    pub(crate) fn tell(&mut self, text: &str, told: &str, html: impl FnOnce(Measured<'_>) -> String) -> Exit {
+    pub(crate) fn print(&mut self, text: &str, shown_text: &str, html: impl FnOnce(Measured<'_>) -> String) -> Exit {
         let printed = printed(self.out, text);
         let Some(page) = self.page.take() else { return printed };
         let (facts, machine, words) = (&self.facts, &probe::machine(), self.words);
@@ -192,29 +196,29 @@ impl<'a> Opened<'a> {
             words,
             started: self.started,
             warnings: &self.warnings,
-            told,
+            shown_text,
         });
         page.write(&html, printed, self.out)
     }
 
     /// Tells of places that failed, where no table has room for them.
-    pub(crate) fn tell_failed(&self) {
+    pub(crate) fn print_failed_places(&self) {
         if self.subject.failed > 0 {
-            self.out.tell(&text::told(&failed_places(&self.subject.bad, self.subject.failed)));
+            self.out.eprint(&text::info(&failed_places(&self.subject.bad, self.subject.failed)));
         }
     }
 
     /// How the process ends after measuring that ended so.
-    pub(crate) fn exit(self, failure: Option<Failure>, found: bool, printed: Exit) -> Exit {
+    pub(crate) fn exit(self, failure: Option<MeasureFailure>, found: bool, printed: Exit) -> Exit {
         if self.style == TableStyle::Csv {
-            self.tell_failed();
+            self.print_failed_places();
             if failure.is_some() {
-                self.out.tell(&text::told("ended before the time limit: the table has the results so far"));
+                self.out.eprint(&text::info("ended before the time limit: the table has the results so far"));
             }
         }
         let exit = match failure {
-            Some(Failure::Stopped(signal)) => Exit::Signal(signal),
-            Some(Failure::Broken(error)) => failed(self.out, &error),
+            Some(MeasureFailure::Stopped(signal)) => Exit::Signal(signal),
+            Some(MeasureFailure::Broken(error)) => failed(self.out, &error),
             None if !found => failed(self.out, &self.nothing()),
             None => printed,
         };
@@ -226,7 +230,7 @@ impl<'a> Opened<'a> {
     /// Why there is no figure.
     fn nothing(&self) -> Error {
         let what = format!("no measurement of {} succeeded", self.facts.address);
-        let Some(Bad { offset, why, .. }) = self.subject.bad.first() else {
+        let Some(BadRange { offset, why, .. }) = self.subject.bad.first() else {
             return Error::new(Kind::Io, format!("{what} within the time limit")).advise("Increase --time.");
         };
         let requests = units::count(self.subject.failed, "request", "requests");
@@ -236,34 +240,34 @@ impl<'a> Opened<'a> {
 }
 
 /// What is there before the disk is examined.
-struct Begun<'a> {
-    asked: Asked<'a>,
+struct MeasureStart<'a> {
+    asked: MeasureTask<'a>,
     signals: Signals,
     started: SystemTime,
     out: Out,
 }
 
-impl<'a> Begun<'a> {
-    fn now(asked: Asked<'a>, out: Out) -> Result<Self> {
-        Ok(Begun { asked, signals: Signals::watch(out)?, started: SystemTime::now(), out })
+impl<'a> MeasureStart<'a> {
+    fn now(asked: MeasureTask<'a>, out: Out) -> Result<Self> {
+        Ok(MeasureStart { asked, signals: Signals::watch(out)?, started: SystemTime::now(), out })
     }
 
     fn warn(&self, plan: &Measuring) {
-        plan.warnings.iter().for_each(|warning| self.out.tell(&text::warning(warning)));
+        plan.warnings.iter().for_each(|warning| self.out.eprint(&text::warning(warning)));
     }
 
     fn opened(
         self,
         facts: Facts,
-        page: Option<Paged>,
+        page: Option<PendingPage>,
         plan: Measuring,
         subject: Subject,
         stop: Arc<Stop>,
         scratch: Option<Scratch>,
-    ) -> Opened<'a> {
-        let Begun { asked: Asked { words, label, style, .. }, signals, started, out } = self;
+    ) -> MeasuredDisk<'a> {
+        let MeasureStart { asked: MeasureTask { words, label, style, .. }, signals, started, out } = self;
         let (warnings, written, not_put_back) = (plan.warnings.clone(), None, None);
-        Opened {
+        MeasuredDisk {
             facts,
             subject,
             plan,
@@ -292,7 +296,7 @@ pub(crate) fn in_the_cache(facts: &Facts) -> String {
 /// What copies claim of a device is about to become untrue.
 fn end_journals(facts: &Facts, out: Out) -> Result<()> {
     Stale::of(facts, None).iter().try_for_each(|stale| {
-        out.tell(&text::warning(&stale.warning()));
+        out.eprint(&text::warning(&stale.warning()));
         stale.end()
     })
 }

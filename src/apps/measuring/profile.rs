@@ -2,10 +2,10 @@
 use super::read_buffer::read_buffer;
 use super::{json as found_json, page, plan};
 use crate::apps::exit::{Exit, printed};
-use crate::apps::measuring::measured::{Asked, Opened, in_the_cache};
-use crate::apps::measuring::plan::{KEPT_BYTES_MAX, Measuring, ProfileOptions, Reach, TableStyle, TimingFrom};
+use crate::apps::measuring::measured::{MeasureTask, MeasuredDisk, in_the_cache};
+use crate::apps::measuring::plan::{KEPT_BYTES_MAX, Measuring, ProfileOptions, TableStyle, TimingFrom, WriteScope};
 use crate::apps::measuring::random::random;
-use crate::apps::measuring::report::{Look, Meter, profile_charts, profile_csv, profile_text, timing_text};
+use crate::apps::measuring::report::{ChartStyle, Meter, profile_charts, profile_csv, profile_text, timing_text};
 use crate::apps::measuring::sustained::sustained;
 use crate::apps::measuring::system_impact;
 use crate::cli::words::POSITIONS;
@@ -27,7 +27,7 @@ const TIMING_BYTES_MIN: u64 = 1 << 20;
 
 /// `words` is the command line behind the program's name.
 pub(crate) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> Result<Exit> {
-    let asked = Asked {
+    let asked = MeasureTask {
         path: &options.path,
         engine: options.engine,
         report: options.report.as_deref(),
@@ -40,11 +40,11 @@ pub(crate) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
     }
     let positions = options.positions.unwrap_or(POSITIONS);
     let mut opened = match &options.write {
-        None => Opened::new(asked, out)?,
+        None => MeasuredDisk::new(asked, out)?,
         Some(wish) => {
             let reach =
-                Reach { places: positions, kept_bytes: KEPT_BYTES_MAX, file_bytes: KEPT_BYTES_MAX, filled: true };
-            match Opened::to_write(asked, wish, reach, options.time.unwrap_or(TIME), out)? {
+                WriteScope { places: positions, kept_bytes: KEPT_BYTES_MAX, file_bytes: KEPT_BYTES_MAX, filled: true };
+            match MeasuredDisk::to_write(asked, wish, reach, options.time.unwrap_or(TIME), out)? {
                 Ok(opened) => opened,
                 Err(signal) => return Ok(Exit::Signal(signal)),
             }
@@ -64,21 +64,21 @@ pub(crate) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
     let doubt = doubt(&found, &opened.facts);
     opened.doubt(doubt);
     let run = opened.run();
-    let told = profile_text(&run, &found, "");
+    let shown_text = profile_text(&run, &found, "");
     let text = match options.style {
         TableStyle::Text => {
-            let charts = profile_charts(run.facts, &found, Look::of_output(out.columns(), is_utf8()));
+            let charts = profile_charts(run.facts, &found, ChartStyle::of_output(out.columns(), is_utf8()));
             profile_text(&run, &found, &charts)
         }
         TableStyle::Csv => profile_csv(&found),
         TableStyle::Json => json::text(&found_json::profile(&run, &found)),
     };
-    let printed = opened.tell(&text, &told, |measured| page::profile(&found, measured));
-    let any = !found.zones.is_empty();
+    let printed = opened.print(&text, &shown_text, |measured| page::profile(&found, measured));
+    let any = !found.positions.is_empty();
     Ok(opened.exit(found.failure, any, printed))
 }
 
-fn all_parts(options: &ProfileOptions, opened: &mut Opened<'_>, positions: u32, out: Out) -> Profiled {
+fn all_parts(options: &ProfileOptions, opened: &mut MeasuredDisk<'_>, positions: u32, out: Out) -> Profiled {
     let op = opened.op();
     if op == Op::Read {
         let left_out = by_node(&opened.plan, &opened.facts, &mut opened.subject);
@@ -95,14 +95,15 @@ fn all_parts(options: &ProfileOptions, opened: &mut Opened<'_>, positions: u32, 
     let whole = if op == Op::Read { 1.0 - system_impact::SHARE } else { 1.0 };
     let time = whole_time.mul_f64(whole);
     let (began, meter) = (Instant::now(), Meter::start(out));
-    let heard = |share: f64, doing: &'static str| {
+    let on_progress = |share: f64, doing: &'static str| {
         meter.moved(share, Some(whole_time.saturating_sub(began.elapsed())), doing);
     };
     let (facts, stop) = (&opened.facts, &opened.stop);
-    let mut found = measure::profile(subject, positions, time, stop, &mut |share, doing| heard(share * whole, doing));
+    let mut found =
+        measure::profile(subject, positions, time, stop, &mut |share, doing| on_progress(share * whole, doing));
     if found.failure.is_none() && op == Op::Read {
-        let mut heard = |share: f64| heard(whole + share * system_impact::SHARE, "system impact");
-        system_impact::look(facts, subject, whole_time, stop, &mut found, &mut heard);
+        let mut on_progress = |share: f64| on_progress(whole + share * system_impact::SHARE, "system impact");
+        system_impact::look(facts, subject, whole_time, stop, &mut found, &mut on_progress);
     }
     meter.finish();
     opened.measured();
@@ -141,7 +142,7 @@ fn timed_from(from: TimingFrom, facts: &Facts) -> Result<u64> {
 }
 
 /// One line, as hdparm has it.
-fn timing(options: &ProfileOptions, from: u64, mut opened: Opened<'_>, out: Out) -> Exit {
+fn timing(options: &ProfileOptions, from: u64, mut opened: MeasuredDisk<'_>, out: Out) -> Exit {
     let each = options.time.unwrap_or(TIMING.1);
     let timed = measure::timing(&mut opened.subject, from, TIMING.0, each, &opened.stop);
     opened.measured();
@@ -157,7 +158,7 @@ fn timing(options: &ProfileOptions, from: u64, mut opened: Opened<'_>, out: Out)
         TableStyle::Json => json::text(&found_json::timing(&run, from, &timed, each)),
     };
     if options.style == TableStyle::Text {
-        opened.tell_failed();
+        opened.print_failed_places();
     }
     let (any, printed) = (!timed.rates.is_empty(), printed(out, &text));
     opened.exit(timed.failure, any, printed)
@@ -165,7 +166,7 @@ fn timing(options: &ProfileOptions, from: u64, mut opened: Opened<'_>, out: Out)
 
 /// Figures that cannot be those of the disk.
 fn doubt(found: &Profiled, facts: &Facts) -> Option<String> {
-    let best = found.zones.iter().map(|zone| zone.bytes_per_s).fold(0.0, f64::max);
+    let best = found.positions.iter().map(|position| position.zone.bytes_per_s).fold(0.0, f64::max);
     let (most, what) = plan::ceiling(facts).filter(|(most, _)| best > *most as f64)?;
     Some(text::above_the_link(best as u64, most, what))
 }

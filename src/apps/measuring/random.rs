@@ -1,32 +1,38 @@
 //! `haul profile --random`.
-use super::json as found_json;
-use crate::apps::exit::{Exit, failed, printed};
-use crate::apps::measuring::measured::{Opened, in_the_cache};
+use super::{json as found_json, page};
+use crate::apps::exit::{Exit, failed};
+use crate::apps::measuring::measured::{MeasuredDisk, in_the_cache};
 use crate::apps::measuring::plan::{self, ProfileOptions, RandomWish, TableStyle};
 use crate::apps::measuring::report::{random_csv, random_text};
 use crate::core::Result;
-use crate::measure::{self, Failure};
+use crate::measure::{self, MeasureFailure};
 use crate::report::{Out, json};
 
 /// Reads at random places, and reports how long that takes.
-pub(crate) fn random(options: &ProfileOptions, wish: &RandomWish, mut opened: Opened<'_>, out: Out) -> Result<Exit> {
+pub(crate) fn random(
+    options: &ProfileOptions,
+    wish: &RandomWish,
+    mut opened: MeasuredDisk<'_>,
+    out: Out,
+) -> Result<Exit> {
     let memory_bytes = opened.subject.in_flight_bytes_max();
     let seed = fastrand::u64(..);
     let reads = plan::random_reads(wish, &opened.facts, &opened.plan, memory_bytes, options.time, seed)?;
     let found = match measure::random(&mut opened.subject, &reads, &opened.stop) {
         Ok(found) => found,
-        Err(Failure::Stopped(signal)) => return Ok(Exit::Signal(signal)),
-        Err(Failure::Broken(error)) => return Ok(failed(out, &error)),
+        Err(MeasureFailure::Stopped(signal)) => return Ok(Exit::Signal(signal)),
+        Err(MeasureFailure::Broken(error)) => return Ok(failed(out, &error)),
     };
     opened.measured();
     let cached = found.cached.then(|| in_the_cache(&opened.facts));
     opened.doubt(cached);
     let run = opened.run();
+    let shown_text = random_text(&run, &reads, &found);
     let text = match options.style {
-        TableStyle::Text => random_text(&run, &reads, &found),
+        TableStyle::Text => shown_text.clone(),
         TableStyle::Csv => random_csv(&found),
         TableStyle::Json => json::text(&found_json::random(&run, &reads, &found)),
     };
-    let (any, printed) = (found.requests > 0, printed(out, &text));
-    Ok(opened.exit(found.failure, any, printed))
+    let printed = opened.print(&text, &shown_text, |measured| page::random(&reads, &found, measured));
+    Ok(opened.exit(found.failure, found.requests > 0, printed))
 }

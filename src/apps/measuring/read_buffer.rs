@@ -1,11 +1,11 @@
 //! `haul profile --read-buffer`.
 use super::json as found_json;
 use crate::apps::exit::{Exit, printed};
-use crate::apps::measuring::measured::Opened;
+use crate::apps::measuring::measured::MeasuredDisk;
 use crate::apps::measuring::plan::{ProfileOptions, TableStyle};
 use crate::apps::measuring::report::{Meter, read_buffer_csv, read_buffer_text};
 use crate::core::{CommandSet, Error, Facts, Kind, Result};
-use crate::measure::{self, BufferWish, Failure, ReadBuffer};
+use crate::measure::{self, BufferOptions, MeasureFailure, ReadBuffer};
 use crate::report::{Out, json};
 use std::time::{Duration, Instant};
 
@@ -18,8 +18,8 @@ const TIME: Duration = Duration::from_secs(10);
 /// What is to be measured takes no SCSI commands, or was not named by the node that does.
 pub(super) fn read_buffer(
     options: &ProfileOptions,
-    wish: &BufferWish,
-    mut opened: Opened<'_>,
+    wish: &BufferOptions,
+    mut opened: MeasuredDisk<'_>,
     out: Out,
 ) -> Result<Exit> {
     let time = options.time.unwrap_or(TIME);
@@ -38,7 +38,7 @@ pub(super) fn read_buffer(
         TableStyle::Json => json::text(&found_json::read_buffer(&run, wish, &found)),
     };
     let (any, printed) = (!found.ways.is_empty(), printed(out, &text));
-    let nothing = (!any).then(|| Failure::Broken(no_figures(&opened.facts, &found)));
+    let nothing = (!any).then(|| MeasureFailure::Broken(no_figures(&opened.facts, &found)));
     Ok(opened.exit(found.failure.or(nothing), any, printed))
 }
 

@@ -1,15 +1,15 @@
 //! What `--write` writes to: a file that is made, places of a device that are kept, or all of one; and how it is left.
-use crate::apps::measuring::plan::{Over, WriteWish, Writing};
+use crate::apps::measuring::plan::{WriteDest, WriteWish, Writing};
 use crate::core::{
     Cache, Endpoint, EndpointKind, Error, Existing, Extent, ExtentSet, Facts, FileId, Kind, PlanSide, Result, Side,
     Stop,
 };
 use crate::disks;
 use crate::disks::probe;
-use crate::files::{FileError, Place};
-use crate::job::undo::{self, AT_ONCE_BYTES, Keeping};
+use crate::files::{FileError, FolderEntry};
+use crate::job::undo::{self, AT_ONCE_BYTES, UndoTask};
 use crate::ledger::undo::{Content, Undo};
-use crate::measure::{Bad, Ground, Subject, Way, Written};
+use crate::measure::{BadRange, Ground, Subject, Way, Written};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -73,10 +73,10 @@ pub(crate) fn open(writing: &Writing, facts: &Facts) -> Result<Vec<(Way, Arc<dyn
             }
         }
     }
-    if matches!(writing.over, Over::NewFile(_)) && !ways.is_empty() {
+    if matches!(writing.over, WriteDest::NewFile(_)) && !ways.is_empty() {
         let removed = match facts.id {
             Some(FileId::File(dev, ino)) => {
-                Place::of(&facts.path).map_err(Into::into).and_then(|place| place.remove_inode((dev, ino)))
+                FolderEntry::of(&facts.path).map_err(Into::into).and_then(|place| place.remove_inode((dev, ino)))
             }
             _ => Ok(()),
         };
@@ -96,7 +96,7 @@ pub(crate) fn open(writing: &Writing, facts: &Facts) -> Result<Vec<(Way, Arc<dyn
 /// Nothing can be kept, or the file cannot be filled.
 pub(crate) fn prepare(
     subject: &mut Subject,
-    over: &Over,
+    over: &WriteDest,
     filled: bool,
     store: Option<&Path>,
     time: Duration,
@@ -107,18 +107,18 @@ pub(crate) fn prepare(
     session.fill_with(|| fastrand::u8(..));
     let mut undo = None;
     let ground = match (over, store) {
-        (Over::Kept(places), Some(store)) => {
+        (WriteDest::Kept(places), Some(store)) => {
             let facts = end.facts().clone();
-            let kept = undo::keep(store, &Keeping { facts: &facts, end: &end, places, time }, stop)?;
+            let kept = undo::keep(store, &UndoTask { facts: &facts, end: &end, places, time }, stop)?;
             let Some(kept) = kept else { return Ok(Err(stop.signal().unwrap_or(0))) };
             session = *kept.undo.head().session.as_bytes();
             subject.extents = kept.extents;
             subject.failed += kept.bad.len() as u64;
-            subject.bad.extend::<Vec<Bad>>(kept.bad);
+            subject.bad.extend::<Vec<BadRange>>(kept.bad);
             undo = Some((kept.undo, end));
             Ground::Kept
         }
-        (Over::NewFile(bytes), _) => {
+        (WriteDest::NewFile(bytes), _) => {
             let content = Content::of(&session.into());
             let len = if filled { fill(&end, *bytes, content.bytes(), time, stop)? } else { *bytes };
             subject.extents = vec![Extent::new(0, len)];

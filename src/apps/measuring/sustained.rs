@@ -1,9 +1,9 @@
 //! `haul profile --write --sustained`.
 use super::{json as found_json, page};
 use crate::apps::exit::Exit;
-use crate::apps::measuring::measured::{Asked, Opened};
-use crate::apps::measuring::plan::{KEPT_BYTES_MAX, ProfileOptions, Reach, TableStyle, WriteWish};
-use crate::apps::measuring::report::{Look, Meter, sustained_chart, sustained_csv, sustained_text};
+use crate::apps::measuring::measured::{MeasureTask, MeasuredDisk};
+use crate::apps::measuring::plan::{KEPT_BYTES_MAX, ProfileOptions, TableStyle, WriteScope, WriteWish};
+use crate::apps::measuring::report::{ChartStyle, Meter, sustained_chart, sustained_csv, sustained_text};
 use crate::core::Result;
 use crate::disks::probe;
 use crate::measure::{self, Ground, Sustained, Thermometer};
@@ -19,11 +19,11 @@ pub(crate) fn sustained(
     options: &ProfileOptions,
     wish: &WriteWish,
     bytes: u64,
-    asked: Asked<'_>,
+    asked: MeasureTask<'_>,
     out: Out,
 ) -> Result<Exit> {
-    let reach = Reach { places: 1, kept_bytes: KEPT_BYTES_MAX, file_bytes: bytes, filled: false };
-    let mut opened = match Opened::to_write(asked, wish, reach, options.time.unwrap_or(TIME), out)? {
+    let reach = WriteScope { places: 1, kept_bytes: KEPT_BYTES_MAX, file_bytes: bytes, filled: false };
+    let mut opened = match MeasuredDisk::to_write(asked, wish, reach, options.time.unwrap_or(TIME), out)? {
         Ok(opened) => opened,
         Err(signal) => return Ok(Exit::Signal(signal)),
     };
@@ -42,22 +42,22 @@ pub(crate) fn sustained(
     let doubt = doubt(&found, &opened);
     opened.doubt(doubt);
     let run = opened.run();
-    let told = sustained_text(&run, &found, bytes, "");
+    let shown_text = sustained_text(&run, &found, bytes, "");
     let text = match options.style {
         TableStyle::Text => {
-            let chart = sustained_chart(&found, Look::of_output(out.columns(), is_utf8()));
+            let chart = sustained_chart(&found, ChartStyle::of_output(out.columns(), is_utf8()));
             sustained_text(&run, &found, bytes, &chart)
         }
         TableStyle::Csv => sustained_csv(&found),
         TableStyle::Json => json::text(&found_json::sustained(&run, &found, bytes)),
     };
-    let printed = opened.tell(&text, &told, |measured| page::sustained(&found, measured));
+    let printed = opened.print(&text, &shown_text, |measured| page::sustained(&found, measured));
     let any = found.end.bytes > 0;
     Ok(opened.exit(found.failure, any, printed))
 }
 
 /// What writing over the same places says less of than writing to others.
-fn doubt(found: &Sustained, opened: &Opened<'_>) -> Option<String> {
+fn doubt(found: &Sustained, opened: &MeasuredDisk<'_>) -> Option<String> {
     let (written, address) = (opened.written.as_ref().filter(|_| found.went_round)?, &opened.facts.address);
     let size = units::size(written.bytes);
     Some(match written.ground {

@@ -1,6 +1,6 @@
 //! The part of `haul profile` that looks at system impact.
 use crate::core::{Facts, Stop};
-use crate::measure::{Around, Failure, Interference, Profiled, Subject, Unknown, Way, effects};
+use crate::measure::{Interference, MeasureFailure, Profiled, RunningSystem, Subject, Unknown, Way, effects};
 use std::path::Path;
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub(crate) fn look(
     match system_impact(facts, subject, time.mul_f64(SHARE), stop, heard) {
         Ok(system_impact) => found.system_impact = Some(Ok(system_impact)),
         Err(Unknown::Why(why)) => found.system_impact = Some(Err(why)),
-        Err(Unknown::Stopped(signal)) => found.failure = Some(Failure::Stopped(signal)),
+        Err(Unknown::Stopped(signal)) => found.failure = Some(MeasureFailure::Stopped(signal)),
     }
 }
 
@@ -36,7 +36,7 @@ fn system_impact(
     if facts.passthrough.as_ref().is_some_and(|node| node.named) {
         return Err(Unknown::Why("SCSI and NVMe commands of our own never meet the page cache".to_owned()));
     }
-    let mut around = Around::new(Path::new(PROGRAM), &facts.path, facts.size.unwrap_or(0))?;
+    let mut around = RunningSystem::new(Path::new(PROGRAM), &facts.path, facts.size.unwrap_or(0))?;
     let ways: Vec<Way> = [Way::Buffered, Way::Direct].into_iter().filter(|&way| subject.has(way)).collect();
     let effects = effects(&mut around, &ways, time, stop, heard)?;
     Ok(Interference { memory: around.memory(), test_file_bytes: around.test_file_bytes(), effects })

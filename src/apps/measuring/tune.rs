@@ -1,9 +1,9 @@
 //! `haul tune`.
 use super::{json as found_json, page, plan};
 use crate::apps::exit::Exit;
-use crate::apps::measuring::measured::{Asked, Opened, in_the_cache};
-use crate::apps::measuring::plan::{KEPT_BYTES_MAX, Reach, TableStyle, TuneOptions};
-use crate::apps::measuring::report::{Look, TuneTeller, tune_charts, tune_csv, tune_table, tune_text};
+use crate::apps::measuring::measured::{MeasureTask, MeasuredDisk, in_the_cache};
+use crate::apps::measuring::plan::{KEPT_BYTES_MAX, TableStyle, TuneOptions, WriteScope};
+use crate::apps::measuring::report::{ChartStyle, TuneReporter, tune_charts, tune_csv, tune_table, tune_text};
 use crate::apps::measuring::scratch;
 use crate::core::{EndpointKind, Error, Facts, Kind, Result};
 use crate::disks::probe;
@@ -20,10 +20,11 @@ const TIME: Duration = Duration::from_secs(60);
 const QUICK_TIME: Duration = Duration::from_secs(8);
 
 /// Enough places to meet more than one zone, each long enough for all block sizes that a disk cares about.
-const REACH: Reach = Reach { places: 4, kept_bytes: KEPT_BYTES_MAX, file_bytes: KEPT_BYTES_MAX, filled: true };
+const REACH: WriteScope =
+    WriteScope { places: 4, kept_bytes: KEPT_BYTES_MAX, file_bytes: KEPT_BYTES_MAX, filled: true };
 
 /// The same with --quick: what a stick puts back in a few seconds.
-const QUICK_REACH: Reach = Reach { places: 2, kept_bytes: QUICK_BYTES, file_bytes: QUICK_BYTES, ..REACH };
+const QUICK_REACH: WriteScope = WriteScope { places: 2, kept_bytes: QUICK_BYTES, file_bytes: QUICK_BYTES, ..REACH };
 /// See [`QUICK_REACH`].
 const QUICK_BYTES: u64 = 32 << 20;
 
@@ -35,7 +36,7 @@ const PUTTING_BACK: u32 = 7;
 
 /// `words` is the command line behind the program's name.
 pub(crate) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<Exit> {
-    let asked = Asked {
+    let asked = MeasureTask {
         path: &options.path,
         engine: options.engine,
         report: options.report.as_deref(),
@@ -50,10 +51,10 @@ pub(crate) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<
     // Where no time was asked for, all that --quick does is to be over soon.
     let in_all = options.quick && options.time.is_none();
     let mut opened = match &options.write {
-        None => Opened::new(asked, out)?,
+        None => MeasuredDisk::new(asked, out)?,
         Some(wish) => {
             let (reach, before) = if in_all { (QUICK_REACH, time / 2) } else { (REACH, time) };
-            match Opened::to_write(asked, wish, reach, before, out)? {
+            match MeasuredDisk::to_write(asked, wish, reach, before, out)? {
                 Ok(opened) => opened,
                 Err(signal) => return Ok(Exit::Signal(signal)),
             }
@@ -67,15 +68,15 @@ pub(crate) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<
     let doubts = doubts(&tuned, &opened.facts);
     opened.doubt(doubts);
     let run = opened.run();
-    let told = tune_text(&run, &tuned);
+    let shown_text = tune_text(&run, &tuned);
     let text = match options.style {
         TableStyle::Text => {
-            tune_table(&tuned) + &tune_charts(&tuned, Look::of_output(out.columns(), is_utf8())) + &told
+            tune_table(&tuned) + &tune_charts(&tuned, ChartStyle::of_output(out.columns(), is_utf8())) + &shown_text
         }
         TableStyle::Csv => tune_csv(&tuned),
         TableStyle::Json => json::text(&found_json::tune(&run, &tuned)),
     };
-    let printed = opened.tell(&text, &told, |measured| page::tune(&tuned, measured));
+    let printed = opened.print(&text, &shown_text, |measured| page::tune(&tuned, measured));
     let kept = keep(options, &opened, &tuned, out);
     let exit = opened.exit(tuned.failure, tuned.answer.is_some(), printed);
     // What was measured is printed by now, whatever becomes of the keeping.
@@ -94,29 +95,29 @@ fn restore(path: &str, out: Out) -> Result<Exit> {
         Some(done) => text::put_back_earlier(path, done.kept_bytes, done.written_bytes),
         None => text::nothing_to_put_back(path),
     };
-    out.tell(&text::told(&said));
+    out.eprint(&text::info(&said));
     Ok(Exit::Status(0))
 }
 
-fn sweep(options: &TuneOptions, opened: &mut Opened<'_>, time: Duration, out: Out) -> Tuned {
+fn sweep(options: &TuneOptions, opened: &mut MeasuredDisk<'_>, time: Duration, out: Out) -> Tuned {
     let effort = if options.quick { Effort::Quick } else { Effort::Full };
-    let mut teller = TuneTeller::start(options.style, &opened.facts, opened.op(), time, out);
+    let mut reporter = TuneReporter::start(options.style, &opened.facts, opened.op(), time, out);
     opened.subject.extents = scratch::merged(&opened.subject.extents);
     let subject = &mut opened.subject;
     let ways: Vec<Way> = subject.ways.iter().map(|(way, _)| *way).collect();
     let least = subject.align_bytes.try_into().unwrap_or(u32::MAX);
     let points = measure::grid(&ways, least, subject.in_flight_bytes_max(), effort);
-    let tuned = measure::tune(subject, points, time, &opened.stop, &mut teller);
-    teller.finish();
+    let tuned = measure::tune(subject, points, time, &opened.stop, &mut reporter);
+    reporter.finish();
     opened.measured();
     tuned
 }
 
 /// Keeps the answer where that was asked for: of a whole sweep only.
-fn keep(options: &TuneOptions, opened: &Opened<'_>, tuned: &Tuned, out: Out) -> Result<()> {
+fn keep(options: &TuneOptions, opened: &MeasuredDisk<'_>, tuned: &Tuned, out: Out) -> Result<()> {
     if let (true, Some(answer), None) = (options.save, &tuned.answer, &tuned.failure) {
         let place = saved::keep(&opened.facts, opened.op(), answer)?;
-        out.tell(&text::kept(&place, opened.op()));
+        out.eprint(&text::kept(&place, opened.op()));
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
 //! `haul pattern` as clap sees it, and as [`Options`].
-use crate::apps::command::Unmeant;
+use crate::apps::command::UsageError;
 use crate::cli::defaults::Defaults;
 use crate::cli::expect;
 use crate::cli::help::{self, ENVIRONMENT, EXIT_STATUS, FILES, SIZES};
@@ -156,10 +156,10 @@ struct WayArguments {
 }
 
 /// The options that the words mean, and the run that was asked for; or why they are invalid.
-pub(super) type Settled = Result<(Options, Option<u64>), Unmeant>;
+pub(super) type Validated = Result<(Options, Option<u64>), UsageError>;
 
 impl WriteArguments {
-    pub(super) fn into_options(self) -> Settled {
+    pub(super) fn into_options(self) -> Validated {
         let dest = self.dest.clone();
         let options = Options {
             dest: address("DST", dest)?,
@@ -173,7 +173,7 @@ impl WriteArguments {
 }
 
 impl CheckArguments {
-    pub(super) fn into_options(self) -> Settled {
+    pub(super) fn into_options(self) -> Validated {
         let mut options = Options { source: address("SRC", self.source.clone())?, ..shared(&self.place, &self.way) };
         // There is one side to be reached, whatever it is called.
         if matches!(options.passthrough, PassthroughMode::Dest | PassthroughMode::Both) {
@@ -200,7 +200,7 @@ fn shared(place: &PlaceArguments, way: &WayArguments) -> Options {
 
 /// What `haul pattern` was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PatternAsked {
+pub(crate) struct PatternTask {
     pub(super) act: PatternAct,
     /// Source or dest, and how.
     pub(super) options: Options,
@@ -208,7 +208,7 @@ pub(crate) struct PatternAsked {
     pub(super) run: Option<u64>,
 }
 
-impl PatternAsked {
+impl PatternTask {
     /// The name of its report.
     pub(super) fn report(&self) -> &'static str {
         if self.act == PatternAct::Write { "pattern write" } else { "pattern check" }

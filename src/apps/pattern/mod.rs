@@ -7,23 +7,23 @@ mod words;
 use crate::apps::command::Call;
 use crate::apps::console::Console;
 use crate::apps::exit::Exit;
-use crate::apps::told::{carry_out, show_plan};
+use crate::apps::run_report::{carry_out, show_plan};
 use crate::core::stages::{Inspector, Pattern};
 use crate::core::{Error, Extent, Kind, PatternAct, PatternUse, Plan, Result, Side};
 use crate::disks::{self, computed, probe};
 use crate::job::operator::Operator;
 use crate::job::{host, journal, undo};
-use crate::plan::{JournalWish, Options, needs_confirmation};
+use crate::plan::{JournalChoice, Options, needs_confirmation};
 use crate::report::Out;
 pub(in crate::apps) use cli::PatternArguments;
-use cli::PatternAsked;
+use cli::PatternTask;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use survey::survey;
 
 /// A copy with the pattern on one side.
-fn pattern(asked: &PatternAsked, call: &Call<'_>) -> Result<Exit> {
-    let PatternAsked { act, options, run } = asked;
+fn pattern(asked: &PatternTask, call: &Call<'_>) -> Result<Exit> {
+    let PatternTask { act, options, run } = asked;
     match act {
         PatternAct::Write => write(options, run.unwrap_or_else(run_of_now), call.words, call.out),
         PatternAct::Check => check(options, *run, call.words, call.out),
@@ -45,7 +45,7 @@ fn write(options: &Options, run: u64, words: &[String], out: Out) -> Result<Exit
         return show_plan(options, &decision, [&source, &dest], out);
     }
     // None is kept of a pattern, but an old one claims what is about to become untrue.
-    let none = Options { journal: JournalWish::Never, restart: true, ..options.clone() };
+    let none = Options { journal: JournalChoice::Never, restart: true, ..options.clone() };
     let mut found = journal::look(&none, &decision.plan, &source, &dest)?;
     decision.notes.warnings.append(&mut found.warnings);
     console.warn_of(&decision.notes);

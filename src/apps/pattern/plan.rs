@@ -3,9 +3,9 @@ use crate::core::{
     Cache, Decision, EndpointKind, Error, Facts, Host, Kind, OnError, PatternAct, PatternUse, Plan, Reason, Result,
     Side,
 };
-use crate::plan::asked::{PlanInput, in_memory, named};
 use crate::plan::numbers::{PATTERN_BLOCK_BYTES, PATTERN_BLOCK_BYTES_MIN};
-use crate::plan::{JournalWish, Options, When, check, make, words};
+use crate::plan::plan_input::{PlanInput, in_memory, named};
+use crate::plan::{JournalChoice, Options, When, check, make, words};
 
 /// The plan that writes the pattern of `run` to `dest`, and the facts of its source.
 ///
@@ -31,7 +31,7 @@ pub fn write(options: &Options, run: u64, dest: &Facts, host: &Host) -> Result<(
         skip_bytes: options.seek_bytes,
         count_bytes,
         reflink: When::Never,
-        journal: JournalWish::Never,
+        journal: JournalChoice::Never,
         ..options.clone()
     };
     let mut decision = make(&asked, &source, dest, host)?;
@@ -63,7 +63,7 @@ pub fn check(options: &Options, run: Option<u64>, source: &Facts, host: &Host) -
         sparse: When::Never,
         on_error: AROUND,
         reflink: When::Never,
-        journal: JournalWish::Never,
+        journal: JournalChoice::Never,
         ..options.clone()
     };
     let mut decision = make(&asked, source, &dest, host)?;

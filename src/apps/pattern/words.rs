@@ -1,21 +1,21 @@
 //! `haul pattern` as a command.
-use super::cli::{PatternArguments, PatternAsked, PatternVerb};
-use crate::apps::command::{Call, Unmeant, Words};
+use super::cli::{PatternArguments, PatternTask, PatternVerb};
+use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;
-use crate::apps::unbegun::tell_unbegun;
+use crate::apps::not_started::report_not_started;
 use crate::cli::defaults::Defaults;
 use crate::core::{Error, PatternAct};
 
 impl Words for PatternArguments {
-    type Options = PatternAsked;
+    type Options = PatternTask;
     const PAGE: &'static [&'static str] = super::cli::PAGE;
 
-    fn into_options(self) -> Result<PatternAsked, Unmeant> {
+    fn into_options(self) -> Result<PatternTask, UsageError> {
         let (act, (options, run)) = match self.verb {
             PatternVerb::Write(words) => (PatternAct::Write, words.into_options()?),
             PatternVerb::Check(words) => (PatternAct::Check, words.into_options()?),
         };
-        Ok(PatternAsked { act, options, run })
+        Ok(PatternTask { act, options, run })
     }
 
     fn with_defaults(mut self, defaults: &Defaults) -> Self {
@@ -23,11 +23,11 @@ impl Words for PatternArguments {
         self
     }
 
-    fn refuse(asked: &PatternAsked, call: &Call<'_>, error: Error) -> crate::core::Result<Exit> {
-        tell_unbegun(Err(error), asked.report(), &asked.options, call.words, call.out)
+    fn refuse(asked: &PatternTask, call: &Call<'_>, error: Error) -> crate::core::Result<Exit> {
+        report_not_started(Err(error), asked.report(), &asked.options, call.words, call.out)
     }
 
-    fn run(asked: &PatternAsked, call: &Call<'_>) -> crate::core::Result<Exit> {
-        tell_unbegun(super::pattern(asked, call), asked.report(), &asked.options, call.words, call.out)
+    fn run(asked: &PatternTask, call: &Call<'_>) -> crate::core::Result<Exit> {
+        report_not_started(super::pattern(asked, call), asked.report(), &asked.options, call.words, call.out)
     }
 }

@@ -4,7 +4,7 @@ pub(in crate::apps) mod words;
 use crate::apps::command::Call;
 use crate::apps::console::Console;
 use crate::apps::exit::Exit;
-use crate::apps::told::{Went, carry_out, show_plan, tell};
+use crate::apps::run_report::{FinishedRun, carry_out, report_run, show_plan};
 use crate::core::schedules;
 use crate::core::{BlockDigests, Result, Side};
 use crate::disks;
@@ -75,5 +75,5 @@ fn against_manifest(options: &Options, path: &str, words: &[String], out: Out) -
         let bytes = manifest.unread.total_bytes();
         outcome.notes.push(format!("{bytes} bytes were unreadable during the copy: zeros are expected"));
     }
-    tell(&Went { options, decision: &decision, outcome: &outcome, words, started }, &console)
+    report_run(&FinishedRun { options, decision: &decision, outcome: &outcome, words, started }, &console)
 }

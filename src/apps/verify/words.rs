@@ -1,7 +1,7 @@
 //! `haul verify` as clap sees it, and as [`Options`].
-use crate::apps::command::{Call, Unmeant, Words};
+use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;
-use crate::apps::unbegun::tell_unbegun;
+use crate::apps::not_started::report_not_started;
 use crate::cli::defaults::Defaults;
 use crate::cli::help::{self, ENVIRONMENT, FILES, SIZES};
 use crate::cli::method::{PaceArguments, ReachArguments};
@@ -97,7 +97,7 @@ impl Words for VerifyArguments {
 
     const PAGE: &'static [&'static str] = &[SIZES, STATUS, ENVIRONMENT, FILES, EXAMPLES, SEE_ALSO];
 
-    fn into_options(self) -> Result<Options, Unmeant> {
+    fn into_options(self) -> Result<Options, UsageError> {
         let (source, dest) = match (self.dest, &self.manifest) {
             (Some(dest), _) => (address("SRC", self.source)?, address("DST", dest)?),
             // The manifest stands for the source.
@@ -128,10 +128,10 @@ impl Words for VerifyArguments {
     }
 
     fn refuse(options: &Options, call: &Call<'_>, error: Error) -> crate::core::Result<Exit> {
-        tell_unbegun(Err(error), "verify", options, call.words, call.out)
+        report_not_started(Err(error), "verify", options, call.words, call.out)
     }
 
     fn run(options: &Options, call: &Call<'_>) -> crate::core::Result<Exit> {
-        tell_unbegun(super::verify(options, call), "verify", options, call.words, call.out)
+        report_not_started(super::verify(options, call), "verify", options, call.words, call.out)
     }
 }

@@ -1,5 +1,5 @@
 //! From the last byte to the first.
-use super::claim::Claim;
+use super::claim::ContiguousExtent;
 use super::shape::Shape;
 use crate::core::{Extent, Next, Run, RunKind, Schedule};
 use std::io;
@@ -11,12 +11,12 @@ pub(super) struct Backward {
     /// First byte of what was handed out.
     cursor: u64,
     /// Mirrored: byte 0 is the last byte of the copy.
-    claim: Claim,
+    claim: ContiguousExtent,
 }
 
 impl Backward {
     pub(super) fn new(shape: Shape) -> Self {
-        Backward { cursor: shape.len, shape, claim: Claim::default() }
+        Backward { cursor: shape.len, shape, claim: ContiguousExtent::default() }
     }
 }
 

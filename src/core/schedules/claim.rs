@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 /// Grows from one end as extents settle in any order. The extents waiting for an earlier one are never more than are
 /// in flight.
 #[derive(Debug, Default)]
-pub(super) struct Claim {
+pub(super) struct ContiguousExtent {
     /// Bytes from the beginning; for a backward copy, mirrored, from the end.
     reached: u64,
     /// Settled extents beyond `reached`: offset to end.
     ahead: BTreeMap<u64, u64>,
 }
 
-impl Claim {
+impl ContiguousExtent {
     /// Notes that `extent` has arrived.
     pub(super) fn settle(&mut self, extent: Extent) {
         self.ahead.insert(extent.offset, extent.end());

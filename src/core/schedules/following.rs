@@ -1,5 +1,5 @@
 //! Behind a copy that is still running.
-use super::Claim;
+use super::ContiguousExtent;
 use crate::core::{Extent, Next, Run, RunKind, Schedule};
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -52,7 +52,7 @@ struct Following<F> {
     next: u64,
     /// Handed out and not settled.
     in_flight: u64,
-    claim: Claim,
+    claim: ContiguousExtent,
 }
 
 /// Hands out what lies `window_bytes` or more behind `front`, in multiples of `unit_bytes`, whenever `may` says so,
@@ -63,7 +63,15 @@ pub fn following(
     unit_bytes: u64,
     may: impl FnMut() -> bool + 'static,
 ) -> Box<dyn Schedule> {
-    Box::new(Following { front, window_bytes, unit_bytes, may, next: 0, in_flight: 0, claim: Claim::default() })
+    Box::new(Following {
+        front,
+        window_bytes,
+        unit_bytes,
+        may,
+        next: 0,
+        in_flight: 0,
+        claim: ContiguousExtent::default(),
+    })
 }
 
 impl<F: FnMut() -> bool> Schedule for Following<F> {

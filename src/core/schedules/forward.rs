@@ -1,5 +1,5 @@
 //! From the first byte to the last, holes as they come.
-use super::claim::Claim;
+use super::claim::ContiguousExtent;
 use super::shape::Shape;
 use crate::core::{Endpoint, Extent, Next, Run, RunKind, Schedule};
 use std::io;
@@ -13,12 +13,12 @@ pub(super) struct Forward {
     cursor: u64,
     /// The run that `cursor` is in.
     run: Option<Run>,
-    claim: Claim,
+    claim: ContiguousExtent,
 }
 
 impl Forward {
     pub(super) fn new(shape: Shape, source: Option<Arc<dyn Endpoint>>) -> Self {
-        Forward { shape, source, cursor: 0, run: None, claim: Claim::default() }
+        Forward { shape, source, cursor: 0, run: None, claim: ContiguousExtent::default() }
     }
 
     /// The same of a part of it.

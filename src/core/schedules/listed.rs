@@ -1,5 +1,5 @@
 //! Some extents and nothing else.
-use super::Claim;
+use super::ContiguousExtent;
 use crate::core::{Extent, Next, Run, RunKind, Schedule};
 use std::io;
 
@@ -9,13 +9,13 @@ struct Listed {
     next: usize,
     /// Bytes of the next extent that were handed out already.
     done: u64,
-    claim: Claim,
+    claim: ContiguousExtent,
 }
 
 /// Hands out `extents` of the copy, ascending, all as data. A block never holds bytes of two of them.
 pub fn listed(extents: Vec<Extent>) -> Box<dyn Schedule> {
     debug_assert!(extents.windows(2).all(|pair| pair[0].end() <= pair[1].offset), "ascending");
-    Box::new(Listed { extents, next: 0, done: 0, claim: Claim::default() })
+    Box::new(Listed { extents, next: 0, done: 0, claim: ContiguousExtent::default() })
 }
 
 impl Schedule for Listed {

@@ -17,7 +17,7 @@ use crate::core::{Direction, Endpoint, Extent, ExtentSet, PAGE_BYTES, Plan, Sche
 use std::sync::Arc;
 
 use backward::Backward;
-use claim::Claim;
+use claim::ContiguousExtent;
 pub use following::{Front, following};
 use forward::Forward;
 pub use listed::listed;
@@ -37,6 +37,7 @@ pub fn make(plan: &Plan, source: &Arc<dyn Endpoint>) -> Box<dyn Schedule> {
 }
 
 /// The schedule of what is left of a copy of known length, of which `durable` needs nothing any more. It goes forward.
+/// A copy that digests all data has to read the durable part again: its schedule hands out that part too, in its place.
 pub fn rest(plan: &Plan, source: &Arc<dyn Endpoint>, durable: &ExtentSet) -> Box<dyn Schedule> {
     let source = plan.ask_holes.then(|| source.clone());
     let aligns = Side::BOTH.map(|side| u64::from(plan.side(side).access.offset_align_bytes));
@@ -45,5 +46,6 @@ pub fn rest(plan: &Plan, source: &Arc<dyn Endpoint>, durable: &ExtentSet) -> Box
         aligns.into_iter().max().map_or(1, |align| if align > 1 { align.max(PAGE_BYTES as u64) } else { 1 });
     let shape = Shape::of(plan);
     let ranges = plan.ranges_from_first().unwrap_or_else(|| vec![Extent::new(0, shape.len)]);
-    Box::new(InRanges::rest(shape, source, ranges, durable, align_bytes))
+    let rest = InRanges::rest(shape, source, &ranges, durable, align_bytes);
+    Box::new(if plan.hashes.is_empty() { rest } else { rest.and_reread(&ranges) })
 }

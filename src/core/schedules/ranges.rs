@@ -1,5 +1,5 @@
 //! Some ranges of both sides, and nothing between them: those of a list, or what earlier runs left to be copied.
-use super::claim::Claim;
+use super::claim::ContiguousExtent;
 use super::forward::Forward;
 use super::shape::Shape;
 use crate::core::{Endpoint, Extent, ExtentSet, Next, Schedule};
@@ -15,16 +15,18 @@ pub(super) struct InRanges {
     ranges: vec::IntoIter<Extent>,
     /// The range that is being handed out.
     inner: Option<Forward>,
-    claim: Claim,
+    claim: ContiguousExtent,
+    /// What this run copies; the rest of the ranges is only read again.
+    to_copy: ExtentSet,
 }
 
 impl InRanges {
     /// `ranges` count from the first byte of the copy; they ascend and do not touch.
     pub(super) fn new(shape: Shape, source: Option<Arc<dyn Endpoint>>, ranges: Vec<Extent>) -> Self {
-        let handed_out: ExtentSet = ranges.iter().copied().collect();
-        let mut claim = Claim::default();
-        handed_out.gaps(Extent::new(0, shape.len)).for_each(|there| claim.settle(there));
-        InRanges { shape, source, ranges: ranges.into_iter(), inner: None, claim }
+        let to_copy: ExtentSet = ranges.iter().copied().collect();
+        let mut claim = ContiguousExtent::default();
+        to_copy.gaps(Extent::new(0, shape.len)).for_each(|there| claim.settle(there));
+        InRanges { shape, source, ranges: ranges.into_iter(), inner: None, claim, to_copy }
     }
 
     /// What of `ranges` is not durable yet; `align_bytes` is a power of two. The gaps in it are widened to the grid of
@@ -33,15 +35,23 @@ impl InRanges {
     pub(super) fn rest(
         shape: Shape,
         source: Option<Arc<dyn Endpoint>>,
-        ranges: Vec<Extent>,
+        ranges: &[Extent],
         durable: &ExtentSet,
         align_bytes: u64,
     ) -> Self {
         let mut left = ExtentSet::new();
-        for range in ranges {
+        for &range in ranges {
             left.extend(durable.gaps(range).filter_map(|gap| widen(gap, &shape, align_bytes).intersection(&range)));
         }
         InRanges::new(shape, source, left.iter().collect())
+    }
+
+    /// The same, with all else of `ranges` in its place, to be read again.
+    pub(super) fn and_reread(self, ranges: &[Extent]) -> Self {
+        let mut all: Vec<Extent> =
+            ranges.iter().flat_map(|&range| self.to_copy.gaps(range)).chain(self.ranges).collect();
+        all.sort_unstable_by_key(|part| part.offset);
+        InRanges { ranges: all.into_iter(), ..self }
     }
 }
 
@@ -73,6 +83,10 @@ impl Schedule for InRanges {
 
     /// The source has a known size, and all ranges lie in it; one that ends early is an error that the pump reports.
     fn ends_at(&mut self, _offset: u64) {}
+
+    fn is_reread(&self, extent: Extent) -> bool {
+        !self.to_copy.overlaps(extent)
+    }
 
     fn settled(&mut self, extent: Extent) {
         self.claim.settle(extent);

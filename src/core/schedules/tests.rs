@@ -121,7 +121,7 @@ proptest! {
         let (align, whole) = (1u64 << align_bits, Extent::new(0, len));
         let extents = pairs.iter().map(|&(at, len)| Extent::new(at, len));
         let durable: ExtentSet = extents.filter_map(|extent| extent.intersection(&whole)).collect();
-        let mut schedule = InRanges::rest(shape(len, 0, head, align), None, vec![Extent::new(0, len)], &durable, align);
+        let mut schedule = InRanges::rest(shape(len, 0, head, align), None, &[whole], &durable, align);
         let there_before: ExtentSet = [schedule.claimed()].into_iter().collect();
         prop_assert!(durable.intersection(&there_before) == there_before, "claimed more than was there");
         let runs = all(&mut schedule, block_k * 4096);
@@ -146,7 +146,7 @@ proptest! {
 fn the_rest_of_a_complete_copy_is_nothing() {
     let whole = Extent::new(0, 1000);
     let durable = [whole].into_iter().collect();
-    let mut schedule = InRanges::rest(shape(1000, 0, 0, 1), None, vec![whole], &durable, 4096);
+    let mut schedule = InRanges::rest(shape(1000, 0, 0, 1), None, &[whole], &durable, 4096);
     assert_eq!(schedule.next(100).unwrap(), Next::Finished);
     assert_eq!(schedule.claimed(), Extent::new(0, 1000));
 }
@@ -200,7 +200,7 @@ proptest! {
         let set: ExtentSet = ranges.iter().copied().collect();
         let durable: ExtentSet = there.iter().map(|&(at, len)| Extent::new(at, len)).collect();
         let durable = durable.intersection(&set);
-        let mut schedule = InRanges::rest(shape(at, 0, 0, align), None, ranges.clone(), &durable, align);
+        let mut schedule = InRanges::rest(shape(at, 0, 0, align), None, &ranges, &durable, align);
         let claimed_first: ExtentSet = set.within(schedule.claimed()).collect();
         prop_assert!(durable.intersection(&claimed_first) == claimed_first, "claimed more than was there");
         let mut given = ExtentSet::new();
@@ -214,6 +214,41 @@ proptest! {
         let again = given.intersection(&durable).total_bytes();
         let gaps: usize = ranges.iter().map(|range| durable.gaps(*range).count()).sum();
         prop_assert!(again <= gaps as u64 * 2 * align, "{} bytes are copied again", again);
+        prop_assert_eq!(schedule.claimed(), Extent::new(0, at));
+    }
+}
+
+proptest! {
+    #[test]
+    fn with_what_is_read_again_every_byte_is_handed_out_once_and_in_order(
+        pairs in prop::collection::vec((1u64..20_000, 1u64..30_000), 1..9), align_bits in 0u32..13, block_k in 1u32..40,
+        there in prop::collection::vec((0u64..200_000, 1u64..30_000), 0..12),
+    ) {
+        let (ranges, align) = (apart(&pairs), 1u64 << align_bits);
+        let at = ranges.last().unwrap().end();
+        let set: ExtentSet = ranges.iter().copied().collect();
+        let durable: ExtentSet = there.iter().map(|&(at, len)| Extent::new(at, len)).collect();
+        let durable = durable.intersection(&set);
+        let rest = || InRanges::rest(shape(at, 0, 0, align), None, &ranges, &durable, align);
+        let copied: ExtentSet = all(&mut rest(), block_k * 4096).iter().map(|run| run.extent).collect();
+        let mut schedule = rest().and_reread(&ranges);
+        let claimed_first: ExtentSet = set.within(schedule.claimed()).collect();
+        prop_assert!(durable.intersection(&claimed_first) == claimed_first, "claimed more than was there");
+        let (mut given, mut reread, mut end) = (ExtentSet::new(), ExtentSet::new(), 0);
+        while let Next::Do(Run { extent, .. }) = schedule.next(block_k * 4096).unwrap() {
+            prop_assert!(extent.offset >= end && set.contains(extent), "{:?}", extent);
+            end = extent.end();
+            given.insert(extent);
+            if schedule.is_reread(extent) {
+                prop_assert!(durable.contains(extent), "{:?} is not on the destination", extent);
+                reread.insert(extent);
+            } else {
+                prop_assert!(copied.contains(extent), "{:?} is copied without need", extent);
+                schedule.settled(extent);
+            }
+        }
+        prop_assert!(given == set, "something is missing");
+        prop_assert_eq!(reread.total_bytes() + copied.total_bytes(), set.total_bytes());
         prop_assert_eq!(schedule.claimed(), Extent::new(0, at));
     }
 }

@@ -107,11 +107,11 @@ impl BlockMaker {
                 self.zero_run.len += extent.len;
             }
             None => {
-                self.tell_zeros(found);
+                self.emit_zero_run(found);
                 self.zero_run = extent;
             }
             Some(_) => {
-                self.tell_zeros(found);
+                self.emit_zero_run(found);
                 found(DigestedBlock { extent, digest });
             }
         }
@@ -121,7 +121,7 @@ impl BlockMaker {
         if len == self.block_bytes { self.zeros } else { BlockDigest::of_zeros(self.kind, len) }
     }
 
-    fn tell_zeros(&mut self, found: &mut impl FnMut(DigestedBlock)) {
+    fn emit_zero_run(&mut self, found: &mut impl FnMut(DigestedBlock)) {
         let extent = std::mem::replace(&mut self.zero_run, Extent::new(0, 0));
         if !extent.is_empty() {
             found(DigestedBlock { extent, digest: None });
@@ -131,7 +131,7 @@ impl BlockMaker {
     /// Tells what is left: the stream ends here, or continues elsewhere.
     pub(super) fn finish(&mut self, mut found: impl FnMut(DigestedBlock)) {
         self.end_block(&mut found);
-        self.tell_zeros(&mut found);
+        self.emit_zero_run(&mut found);
     }
 }
 

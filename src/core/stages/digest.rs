@@ -66,11 +66,11 @@ pub struct Digester {
     threads: Vec<(HashKind, JoinHandle<String>)>,
     /// The thread of the blocks, and what it has found.
     blocks: Option<JoinHandle<()>>,
-    found: Found,
+    found: DigestedBlocks,
 }
 
 /// Blocks that were digested and not fetched yet.
-type Found = Arc<Mutex<Vec<DigestedBlock>>>;
+type DigestedBlocks = Arc<Mutex<Vec<DigestedBlock>>>;
 
 impl Digester {
     /// One thread for each of `kinds`, and one for the digests of `blocks`; `None`: there is nothing to digest.
@@ -92,12 +92,13 @@ impl Digester {
             finished: finished.clone(),
             threads: Vec::new(),
             blocks: None,
-            found: Found::default(),
+            found: DigestedBlocks::default(),
         };
         for index in 0..count {
             let (to_next, from_this) = channel();
             let from = std::mem::replace(&mut from_last, from_this);
-            let onward = if index + 1 == count { Onward::Home(finished.clone()) } else { Onward::Next(to_next) };
+            let onward =
+                if index + 1 == count { StageOutput::Home(finished.clone()) } else { StageOutput::Next(to_next) };
             if let Some(&kind) = kinds.get(index) {
                 let name = format!("haul-{}", kind.name());
                 let thread = thread::Builder::new().name(name).spawn(move || digest(kind, &from, &onward))?;
@@ -135,16 +136,16 @@ impl Digester {
     }
 }
 
-enum Onward {
+enum StageOutput {
     Next(Sender<Request>),
     Home(Arc<Mailbox>),
 }
 
-impl Onward {
+impl StageOutput {
     fn send(&self, request: Request) {
         match self {
-            Onward::Next(next) => drop(next.send(request)),
-            Onward::Home(mailbox) => {
+            StageOutput::Next(next) => drop(next.send(request)),
+            StageOutput::Home(mailbox) => {
                 let result = Transferred::Moved(request.len);
                 mailbox.leave(Completion { request, result });
             }
@@ -153,7 +154,7 @@ impl Onward {
 }
 
 /// What a digest thread does until there is no more.
-fn digest(kind: HashKind, from: &Receiver<Request>, onward: &Onward) -> String {
+fn digest(kind: HashKind, from: &Receiver<Request>, onward: &StageOutput) -> String {
     let mut hasher = Hasher::new(kind);
     while let Ok(request) = from.recv() {
         if request.op == Op::Zero {
@@ -172,7 +173,7 @@ fn digest(kind: HashKind, from: &Receiver<Request>, onward: &Onward) -> String {
 }
 
 /// What the thread of the blocks does until there is no more.
-fn digest_blocks(mut maker: BlockMaker, from: &Receiver<Request>, onward: &Onward, found: &Found) {
+fn digest_blocks(mut maker: BlockMaker, from: &Receiver<Request>, onward: &StageOutput, found: &DigestedBlocks) {
     let leave = |block| found.lock().unwrap_or_else(PoisonError::into_inner).push(block);
     while let Ok(request) = from.recv() {
         let bytes = (request.op != Op::Zero).then(|| &request.buffer.bytes()[..request.len as usize]);

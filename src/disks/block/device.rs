@@ -1,5 +1,5 @@
 //! A block device, open.
-use crate::core::{Cache, Change, Endpoint, Extent, Facts, Kind, OnRing, Op, Request, Result};
+use crate::core::{Cache, Endpoint, EndpointChange, Extent, Facts, Kind, OnRing, Op, Request, Result};
 use crate::disks::opening::{Opening, same};
 use crate::disks::positional::Positional;
 use crate::hold::Held;
@@ -118,9 +118,9 @@ impl Endpoint for BlockDevice {
         }
     }
 
-    fn change(&self) -> Option<Change> {
+    fn change(&self) -> Option<EndpointChange> {
         let now = block::size_bytes(self.io.main()).ok()?;
-        Change::of_size(self.size, now)
+        EndpointChange::of_size(self.size, now)
     }
 
     fn uncache(&self, extent: Extent) -> Option<u64> {

@@ -2,7 +2,7 @@
 //!
 //! This room must not know what is made, nor what makes it right: it is given something that does.
 #![forbid(unsafe_code)]
-use crate::core::{Closing, Endpoint, Facts, Maker, Op, PatternChecker, Request};
+use crate::core::{ClosingReport, Endpoint, Facts, Maker, Op, PatternChecker, Request};
 use std::io;
 use std::sync::Arc;
 
@@ -43,8 +43,8 @@ impl Endpoint for Computed {
         Ok(request.left())
     }
 
-    fn closing(&self) -> Closing {
+    fn closing(&self) -> ClosingReport {
         let damage = if let By::Judge(judge) = &self.by { Some(judge.damage()) } else { None };
-        Closing { damage, ..Closing::default() }
+        ClosingReport { damage, ..ClosingReport::default() }
     }
 }

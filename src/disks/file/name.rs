@@ -1,6 +1,6 @@
 //! The name of a file that this copy made.
 use crate::disks::opening::parent_directory;
-use crate::files::Place;
+use crate::files::FolderEntry;
 use rustix::fs::{Mode, OFlags};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -26,7 +26,7 @@ impl MadeName {
     /// Removes the file again, after a failure to open it for real; another file of that name stays. That it may stay
     /// is no second failure to report.
     pub(super) fn take_away(&self) {
-        let _ = Place::of(&self.path).map(|place| place.remove_inode(self.inode));
+        let _ = FolderEntry::of(&self.path).map(|place| place.remove_inode(self.inode));
     }
 
     /// Makes the name survive a power loss. In a directory that may not be read, the whole file system of `file` is

@@ -3,8 +3,8 @@ use super::allocation::{allocate, fallocate};
 use super::holes;
 use super::name::MadeName;
 use crate::core::{
-    Cache, Change, DirectAlignment, Endpoint, Existing, Extent, Facts, FileId, Kind, OffloadSource, OnRing, Request,
-    Result, Run, Side,
+    Cache, DirectAlignment, Endpoint, EndpointChange, Existing, Extent, Facts, FileId, Kind, OffloadSource, OnRing,
+    Request, Result, Run, Side,
 };
 use crate::disks::opening::{Opening, same};
 use crate::disks::positional::Positional;
@@ -184,10 +184,10 @@ impl Endpoint for RegularFile {
         Some(self.io.main())
     }
 
-    fn change(&self) -> Option<Change> {
+    fn change(&self) -> Option<EndpointChange> {
         let now = Stamp::of(self.io.main()).ok()?;
-        let rewritten = (now.modified != self.stamp.modified).then_some(Change::Modified);
-        Change::of_size(self.stamp.size, now.size).or(rewritten)
+        let rewritten = (now.modified != self.stamp.modified).then_some(EndpointChange::Modified);
+        EndpointChange::of_size(self.stamp.size, now.size).or(rewritten)
     }
 
     fn uncache(&self, extent: Extent) -> Option<u64> {

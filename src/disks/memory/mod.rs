@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// What was asked of a memory endpoint, for tests that look at the I/O and not only at the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct RecordedRequest {
     /// What.
     pub op: Op,
     /// Where.
@@ -26,7 +26,7 @@ pub struct Asked {
 pub struct Memory {
     facts: Facts,
     bytes: Mutex<Vec<u8>>,
-    asked: Mutex<Vec<Asked>>,
+    asked: Mutex<Vec<RecordedRequest>>,
     faults: Vec<Fault>,
     /// Where a pipe's next byte is.
     stream_at: AtomicU64,
@@ -60,7 +60,7 @@ impl Memory {
     }
 
     /// All that was asked so far, in the order in which it was begun.
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn asked(&self) -> Vec<RecordedRequest> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -148,7 +148,7 @@ impl Endpoint for Memory {
 
     fn perform(&self, request: &mut Request) -> io::Result<u32> {
         let extent = Extent::new(request.at(), u64::from(request.left()));
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(Asked { op: request.op, extent });
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(RecordedRequest { op: request.op, extent });
         let len = self.allowed(request)?;
         Ok(self.carry_out(request, len as usize))
     }

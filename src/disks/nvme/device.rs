@@ -1,12 +1,13 @@
 //! A namespace, open: reads, writes and zeros by its own commands.
 use super::command::{self, BLOCKS_MAX, Zeroing};
-use super::drive::{Drive, said};
+use super::drive::{Drive, command_error};
 use super::namespace::{Controller, Namespace};
 use super::retry_policy::RetryPolicy;
 use super::ring_state::RingState;
-use super::status::{Meaning, Status};
+use super::status::{Status, StatusClass};
 use crate::core::{
-    Change, Closing, CommandWishes, DeviceError, Endpoint, Extent, Facts, Kind, OffloadSource, OnRing, Op, Request,
+    ClosingReport, CommandOptions, DeviceError, Endpoint, EndpointChange, Extent, Facts, Kind, OffloadSource, OnRing,
+    Op, Request,
 };
 use crate::disks::claim::Claim;
 use crate::disks::off_ring_retries::OffRingRetries;
@@ -17,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Where a side lies on its namespace, and how long its commands may be.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct NamespaceRange {
     pub(super) nsid: u32,
     /// First byte on the namespace; more than 0 for a partition. A multiple of the block.
     pub(super) start: u64,
@@ -31,11 +32,11 @@ pub(super) struct Place {
 pub(super) struct NvmeNamespace {
     pub(super) facts: Facts,
     pub(super) drive: Box<dyn Drive>,
-    pub(super) place: Place,
+    pub(super) place: NamespaceRange,
     namespace: Namespace,
     write_cache: bool,
     writes_zeroes: bool,
-    pub(super) wishes: CommandWishes,
+    pub(super) wishes: CommandOptions,
     pub(super) ring: RingState,
     /// The drive's error for them; `None`: it was the kernel.
     pub(super) suspects: OffRingRetries<Option<Status>>,
@@ -51,9 +52,9 @@ impl NvmeNamespace {
     pub(super) fn new(
         facts: Facts,
         drive: Box<dyn Drive>,
-        place: Place,
+        place: NamespaceRange,
         (controller, namespace): (&Controller, Namespace),
-        wishes: CommandWishes,
+        wishes: CommandOptions,
     ) -> Self {
         let (ring, suspects, patching, given_again) = Default::default();
         let (write_cache, writes_zeroes) = (controller.write_cache, controller.writes_zeroes);
@@ -120,7 +121,7 @@ impl NvmeNamespace {
 
     /// The drive's error for a command at `at`, as an error.
     fn blame(&self, status: Status, at: u64) -> io::Error {
-        let error = said(status, "", Some(at));
+        let error = command_error(status, "", Some(at));
         let Some(said) = DeviceError::of(&error) else { return error };
         DeviceError { words: format!("{}, LBA {}", said.words, self.lba(at)), ..said.clone() }.into()
     }
@@ -165,7 +166,7 @@ impl NvmeNamespace {
             let bytes = &mut bytes[..len as usize];
             match self.give(&self.command(op, at, len), op, bytes, first.take()) {
                 Ok(Status(0)) => return Ok(len),
-                Ok(status) if status.meaning() == Meaning::Medium && len > self.block() => {
+                Ok(status) if status.meaning() == StatusClass::Medium && len > self.block() => {
                     return self.good_part(op, bytes, at);
                 }
                 Ok(status) => return Err(self.blame(status, at)),
@@ -305,7 +306,7 @@ impl Endpoint for NvmeNamespace {
         }
         match self.give(&command::flush(self.place.nsid), Op::Zero, &mut [], None)? {
             Status(0) => Ok(()),
-            status => Err(said(status, "Flush: ", None)),
+            status => Err(command_error(status, "Flush: ", None)),
         }
     }
 
@@ -319,7 +320,7 @@ impl Endpoint for NvmeNamespace {
         }
     }
 
-    fn closing(&self) -> Closing {
+    fn closing(&self) -> ClosingReport {
         let node = self.facts.passthrough.as_ref().map(|through| through.node.display().to_string());
         let detail = Some(format!("NVMe commands to {} ({})", node.unwrap_or_default(), self.ring.way()));
         let name = &self.facts.address;
@@ -328,14 +329,14 @@ impl Endpoint for NvmeNamespace {
             0 => Vec::new(),
             times => vec![format!("{name}: commands retried after a failure: {times}")],
         };
-        Closing { detail, notes, fallbacks, ..Closing::default() }
+        ClosingReport { detail, notes, fallbacks, ..ClosingReport::default() }
     }
 
-    fn change(&self) -> Option<Change> {
+    fn change(&self) -> Option<EndpointChange> {
         if self.place.start > 0 {
             return None;
         }
         let (_, namespace) = super::drive::identify(&*self.drive, self.place.nsid).ok()?;
-        Change::of_size(self.namespace.bytes(), namespace.bytes())
+        EndpointChange::of_size(self.namespace.bytes(), namespace.bytes())
     }
 }

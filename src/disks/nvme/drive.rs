@@ -1,7 +1,7 @@
 //! A node that takes commands, and what every command needs beside itself.
 use super::command::{self, IDENTIFY_BYTES, Structure};
 use super::namespace::{self, Controller, Namespace};
-use super::status::{Meaning, Status};
+use super::status::{Status, StatusClass};
 use crate::core::{DeviceError, Kind};
 use crate::sys::nvme::{self, Command, Data, Set};
 use std::io;
@@ -80,7 +80,7 @@ fn answer(drive: &dyn Drive, nsid: u32, structure: Structure) -> io::Result<Box<
     let mut bytes = Box::new([0; IDENTIFY_BYTES]);
     match drive.give(Set::Admin, &command::identify(nsid, structure), Data::In(bytes.as_mut_slice()))? {
         Status(0) => Ok(bytes),
-        status => Err(said(status, "Identify: ", None)),
+        status => Err(command_error(status, "Identify: ", None)),
     }
 }
 
@@ -97,9 +97,9 @@ fn refusal(words: &str, advice: &'static str) -> io::Error {
 }
 
 /// The drive's error for a command, at byte `offset` of this side.
-pub(super) fn said(status: Status, of: &str, offset: Option<u64>) -> io::Error {
+pub(super) fn command_error(status: Status, of: &str, offset: Option<u64>) -> io::Error {
     let meaning = status.meaning();
     let words = format!("{of}{}", status.words());
-    let of_medium = meaning == Meaning::Medium;
+    let of_medium = meaning == StatusClass::Medium;
     DeviceError { kind: meaning.kind(), words, offset, of_medium, advice: meaning.advice(), sense: None }.into()
 }

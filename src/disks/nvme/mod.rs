@@ -14,7 +14,7 @@ mod ring_state;
 mod status;
 
 #[cfg(test)]
-mod made_up;
+mod fake;
 #[cfg(test)]
 mod tests;
 
@@ -22,9 +22,9 @@ use super::claim::Claim;
 use super::opening::Opening;
 use super::queue_limits;
 use crate::core::{
-    CallStyle, CommandWishes, DirectAlignment, Endpoint, Facts, FileId, Kind, Order, Passthrough, Result, Through,
+    CallStyle, CommandOptions, DirectAlignment, Endpoint, Facts, FileId, Kind, Order, Passthrough, Result, Through,
 };
-use device::{NvmeNamespace, Place};
+use device::{NamespaceRange, NvmeNamespace};
 use drive::Node;
 use namespace::{Controller, Namespace};
 use rustix::fs::{FileType, Mode, OFlags};
@@ -47,7 +47,7 @@ const MEMORY_ALIGN_BYTES: u32 = 4;
 /// The error of opening the node; a [`crate::core::DeviceError`] for what is no namespace of plain reads and
 /// writes.
 pub(super) fn probe(node: &Passthrough, facts: &mut Facts) -> io::Result<()> {
-    let drive = Node::new(open_node(node, OFlags::RDONLY)?, CommandWishes::default().timeout);
+    let drive = Node::new(open_node(node, OFlags::RDONLY)?, CommandOptions::default().timeout);
     let (controller, namespace) = drive::identify(&drive, drive.nsid()?)?;
     describe(facts, node, &controller, &namespace);
     Ok(())
@@ -72,7 +72,7 @@ pub(super) fn open(opening: Opening<'_>, through: &Through) -> Result<Arc<dyn En
         let what = format!(" with passthrough: it is not aligned to blocks of {block} bytes");
         return Err(opening.error(Kind::Unsupported, &what).advise("Omit --passthrough."));
     }
-    let place = Place { nsid, start, size, command_bytes_max: opening.facts.queue.max_request_bytes };
+    let place = NamespaceRange { nsid, start, size, command_bytes_max: opening.facts.queue.max_request_bytes };
     let facts = opening.facts.clone();
     let device = NvmeNamespace::new(facts, Box::new(drive), place, (&controller, namespace), through.wishes);
     Ok(Arc::new(device.claiming(claim)))

@@ -1,5 +1,5 @@
 //! How often a command that failed is given again.
-use super::status::{Meaning, Status};
+use super::status::{Status, StatusClass};
 use std::thread;
 use std::time::Duration;
 
@@ -33,14 +33,14 @@ impl RetryPolicy {
             return false;
         }
         let (left, wait) = match status.meaning() {
-            Meaning::NotReady => (&mut self.ready, self.step),
-            Meaning::Medium => {
+            StatusClass::NotReady => (&mut self.ready, self.step),
+            StatusClass::Medium => {
                 // The drive has tried for long by itself.
                 self.retries = self.retries.min(1);
                 (&mut self.retries, Duration::ZERO)
             }
-            Meaning::Other => (&mut self.retries, Duration::ZERO),
-            Meaning::Gone | Meaning::Full | Meaning::Protected => return false,
+            StatusClass::Other => (&mut self.retries, Duration::ZERO),
+            StatusClass::Gone | StatusClass::Full | StatusClass::Protected => return false,
         };
         let Some(rest) = left.checked_sub(1) else { return false };
         *left = rest;

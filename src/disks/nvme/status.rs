@@ -7,7 +7,7 @@ pub(super) struct Status(pub(super) u16);
 
 /// What a failed command means for the copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum StatusClass {
     /// A block of the range is bad: which one is worth finding out.
     Medium,
     /// It is about to be ready: wait a little.
@@ -108,16 +108,16 @@ impl Status {
     }
 
     /// What it means for the copy.
-    pub(super) fn meaning(self) -> Meaning {
+    pub(super) fn meaning(self) -> StatusClass {
         match (self.of_type(), self.code()) {
-            (2, 0x86) => Meaning::Protected,
+            (2, 0x86) => StatusClass::Protected,
             // Deallocated blocks that refuse to be read are as unreadable as bad ones.
-            (2, _) => Meaning::Medium,
-            (0, 0x82 | 0x84 | 0x1d | 0x24) | (3, 0x03) => Meaning::NotReady,
-            (0, 0x0b) => Meaning::Gone,
-            (0, 0x81) => Meaning::Full,
-            (0, 0x20) | (1, 0x82) => Meaning::Protected,
-            _ => Meaning::Other,
+            (2, _) => StatusClass::Medium,
+            (0, 0x82 | 0x84 | 0x1d | 0x24) | (3, 0x03) => StatusClass::NotReady,
+            (0, 0x0b) => StatusClass::Gone,
+            (0, 0x81) => StatusClass::Full,
+            (0, 0x20) | (1, 0x82) => StatusClass::Protected,
+            _ => StatusClass::Other,
         }
     }
 
@@ -137,29 +137,29 @@ impl Status {
     }
 }
 
-impl Meaning {
+impl StatusClass {
     /// What sort of failure it is.
     pub(super) fn kind(self) -> Kind {
         match self {
-            Meaning::Gone => Kind::Gone,
-            Meaning::Full => Kind::NoSpace,
-            Meaning::Medium | Meaning::NotReady | Meaning::Protected | Meaning::Other => Kind::Io,
+            StatusClass::Gone => Kind::Gone,
+            StatusClass::Full => Kind::NoSpace,
+            StatusClass::Medium | StatusClass::NotReady | StatusClass::Protected | StatusClass::Other => Kind::Io,
         }
     }
 
     /// What to do next; empty where nothing helps.
     pub(super) fn advice(self) -> &'static str {
         match self {
-            Meaning::NotReady => "Wait until it is ready, then continue: a format or a sanitize may take hours.",
-            Meaning::Protected => {
+            StatusClass::NotReady => "Wait until it is ready, then continue: a format or a sanitize may take hours.",
+            StatusClass::Protected => {
                 "Remove the write protection ('nvme get-feature -f 0x84' shows it, sedutil unlocks a locked range)."
             }
-            Meaning::Gone => "'haul list' shows the available drives.",
-            Meaning::Medium => {
+            StatusClass::Gone => "'haul list' shows the available drives.",
+            StatusClass::Medium => {
                 "See the logs of the drive (nvme smart-log, nvme error-log). Replace a drive with this failure."
             }
-            Meaning::Other => "See the log of the drive (nvme error-log).",
-            Meaning::Full => "",
+            StatusClass::Other => "See the log of the drive (nvme error-log).",
+            StatusClass::Full => "",
         }
     }
 }
@@ -171,17 +171,17 @@ mod tests {
     #[test]
     fn a_status_is_told_in_the_words_of_the_specification_and_by_its_numbers() {
         let table = [
-            (0x0281, "unrecovered read error (NVMe status 2/81)", Meaning::Medium, false),
-            (0x4281, "unrecovered read error (NVMe status 2/81)", Meaning::Medium, true),
-            (0x0280, "write fault (NVMe status 2/80)", Meaning::Medium, false),
-            (0x4080, "LBA out of range (NVMe status 0/80)", Meaning::Other, true),
-            (0x0082, "namespace not ready (NVMe status 0/82)", Meaning::NotReady, false),
-            (0x4020, "namespace is write protected (NVMe status 0/20)", Meaning::Protected, true),
-            (0x400b, "invalid namespace or format (NVMe status 0/0b)", Meaning::Gone, true),
-            (0x4081, "capacity exceeded (NVMe status 0/81)", Meaning::Full, true),
-            (0x0371, "command aborted by the host (NVMe status 3/71)", Meaning::Other, false),
-            (0x01ff, "unknown command specific error (NVMe status 1/ff)", Meaning::Other, false),
-            (0x07c1, "vendor specific error (NVMe status 7/c1)", Meaning::Other, false),
+            (0x0281, "unrecovered read error (NVMe status 2/81)", StatusClass::Medium, false),
+            (0x4281, "unrecovered read error (NVMe status 2/81)", StatusClass::Medium, true),
+            (0x0280, "write fault (NVMe status 2/80)", StatusClass::Medium, false),
+            (0x4080, "LBA out of range (NVMe status 0/80)", StatusClass::Other, true),
+            (0x0082, "namespace not ready (NVMe status 0/82)", StatusClass::NotReady, false),
+            (0x4020, "namespace is write protected (NVMe status 0/20)", StatusClass::Protected, true),
+            (0x400b, "invalid namespace or format (NVMe status 0/0b)", StatusClass::Gone, true),
+            (0x4081, "capacity exceeded (NVMe status 0/81)", StatusClass::Full, true),
+            (0x0371, "command aborted by the host (NVMe status 3/71)", StatusClass::Other, false),
+            (0x01ff, "unknown command specific error (NVMe status 1/ff)", StatusClass::Other, false),
+            (0x07c1, "vendor specific error (NVMe status 7/c1)", StatusClass::Other, false),
         ];
         for (raw, words, meaning, is_final) in table {
             let status = Status(raw);

@@ -1,7 +1,7 @@
 //! The endpoint on a drive in memory.
-use super::device::{NvmeNamespace, Place};
+use super::device::{NamespaceRange, NvmeNamespace};
 use super::drive::identify;
-use super::made_up::{MadeUp, NSID, Next};
+use super::fake::{FakeDrive, NSID, Reply};
 use super::*;
 use crate::core::{Arena, DeviceError, EndpointKind, Extent, OffloadSource, OnRing, Op, Request, Side};
 use proptest::prelude::*;
@@ -13,18 +13,18 @@ fn noise(len: usize) -> Vec<u8> {
     (0..len as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 11) as u8).collect()
 }
 
-fn drive(shift: u8, bad: &[u64]) -> Arc<MadeUp> {
-    Arc::new(MadeUp::new(noise(BLOCKS << shift), shift, bad))
+fn drive(shift: u8, bad: &[u64]) -> Arc<FakeDrive> {
+    Arc::new(FakeDrive::new(noise(BLOCKS << shift), shift, bad))
 }
 
 /// The whole of it, or all of it from block `first`.
-fn opened(drive: &Arc<MadeUp>, first: u64, command_blocks_max: u32) -> NvmeNamespace {
+fn opened(drive: &Arc<FakeDrive>, first: u64, command_blocks_max: u32) -> NvmeNamespace {
     let (controller, namespace) = identify(drive, NSID).unwrap();
     let start = first << namespace.block_shift;
     let command_bytes_max = command_blocks_max << namespace.block_shift;
-    let place = Place { nsid: NSID, start, size: namespace.bytes() - start, command_bytes_max };
+    let place = NamespaceRange { nsid: NSID, start, size: namespace.bytes() - start, command_bytes_max };
     let facts = Facts::new("/dev/ng0n1", EndpointKind::Block);
-    let wishes = CommandWishes::default();
+    let wishes = CommandOptions::default();
     NvmeNamespace::new(facts, Box::new(drive.clone()), place, (&controller, namespace), wishes).hasty()
 }
 
@@ -75,7 +75,7 @@ fn what_is_longer_than_a_command_goes_in_several() {
 
 #[test]
 fn memory_in_too_many_pieces_makes_commands_shorter() {
-    let mut made = MadeUp::new(noise(BLOCKS << 9), 9, &[]);
+    let mut made = FakeDrive::new(noise(BLOCKS << 9), 9, &[]);
     made.transfer_bytes_max = 3 * 512;
     let device = opened(&Arc::new(made), 0, 64);
     let mut read = request(Op::Read, 0, 64 * 512);
@@ -189,11 +189,11 @@ fn a_copy_within_the_drive_goes_by_its_limits_and_no_byte_passes_through_us() {
     assert!(*drive.bytes.lock().unwrap() == expected);
     assert_eq!(drive.take_given(), [(0x19, 34, 3), (0x19, 54, 2)]);
     for refusal in [0x4001, 0x4002, 0x4183] {
-        drive.next.lock().unwrap().push(Next::Says(refusal));
+        drive.next.lock().unwrap().push(Reply::Status(refusal));
         let error = device.offload(OffloadSource::SameDevice, Extent::new(0, 512), 1024).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EOPNOTSUPP), "{refusal:#x}");
     }
-    drive.next.lock().unwrap().push(Next::Says(0x4281));
+    drive.next.lock().unwrap().push(Reply::Status(0x4281));
     let error = device.offload(OffloadSource::SameDevice, Extent::new(0, 512), 1024).unwrap_err();
     assert_eq!((said(&error).offset, error.raw_os_error()), (Some(1024), None));
     assert_eq!(
@@ -208,7 +208,7 @@ fn a_copy_within_the_drive_goes_by_its_limits_and_no_byte_passes_through_us() {
 
 #[test]
 fn a_failure_that_passes_is_met_with_another_try_and_told() {
-    for next in [Next::Says(0x0006), Next::Says(0x0082), Next::Says(0x0281), Next::Errno(libc::EINTR)] {
+    for next in [Reply::Status(0x0006), Reply::Status(0x0082), Reply::Status(0x0281), Reply::Errno(libc::EINTR)] {
         let drive = drive(9, &[]);
         let device = opened(&drive, 0, 64);
         drive.next.lock().unwrap().push(next);
@@ -228,7 +228,7 @@ fn what_the_drive_calls_final_is_not_tried_again() {
     ] {
         let drive = drive(9, &[]);
         let device = opened(&drive, 0, 64);
-        drive.next.lock().unwrap().push(Next::Says(raw));
+        drive.next.lock().unwrap().push(Reply::Status(raw));
         let error = device.perform(&mut request(Op::Write, 0, 512)).unwrap_err();
         assert_eq!((said(&error).words.as_str(), drive.take_given().len()), (words, 1));
         assert_eq!(device.diagnose(Op::Write, 0, &error), kind);
@@ -237,12 +237,10 @@ fn what_the_drive_calls_final_is_not_tried_again() {
 
 #[test]
 fn tries_are_bounded_whatever_the_reason() {
-    for (next, given) in [(|| Next::Says(0x0006), 6), (|| Next::Says(0x0082), 21), (|| Next::Errno(libc::EINTR), 6)]
-        as [(fn() -> Next, usize); 3]
-    {
+    for (next, given) in [(Reply::Status(0x0006), 6), (Reply::Status(0x0082), 21), (Reply::Errno(libc::EINTR), 6)] {
         let drive = drive(9, &[]);
         let device = opened(&drive, 0, 64);
-        drive.next.lock().unwrap().extend((0..1000).map(|_| next()));
+        drive.next.lock().unwrap().extend([next; 1000]);
         let error = device.perform(&mut request(Op::Write, 0, 512)).unwrap_err();
         // Neither is one that the pump would try for ever.
         assert!(!matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)));
@@ -268,7 +266,7 @@ fn durable_means_flushed_and_a_failed_flush_is_told() {
     let device = opened(&drive, 0, 64);
     device.make_durable().unwrap();
     assert!(drive.flushed.load(Relaxed));
-    drive.next.lock().unwrap().push(Next::Says(0x4006));
+    drive.next.lock().unwrap().push(Reply::Status(0x4006));
     assert_eq!(said(&device.make_durable().unwrap_err()).words, "Flush: internal error (NVMe status 0/06)");
 }
 

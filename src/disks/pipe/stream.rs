@@ -17,7 +17,7 @@ const SURE_BYTES: usize = 4096;
 
 /// How to keep a call from blocking for good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Manner {
+enum NonblockingMethod {
     /// The open file description is our own and has O_NONBLOCK.
     Nonblocking,
     /// A socket: each call says that it must not block.
@@ -31,7 +31,7 @@ enum Manner {
 #[derive(Debug)]
 pub(super) struct Stream {
     fd: OwnedFd,
-    manner: Manner,
+    manner: NonblockingMethod,
     /// A read that returned less than asked has what there is; the next would wait for a line.
     terminal: bool,
     cancelled: AtomicBool,
@@ -44,7 +44,7 @@ impl Stream {
     pub(super) fn own(fd: OwnedFd) -> io::Result<Self> {
         let flags = rustix::fs::fcntl_getfl(&fd)?;
         rustix::fs::fcntl_setfl(&fd, flags | OFlags::NONBLOCK)?;
-        Stream::new(fd, Manner::Nonblocking)
+        Stream::new(fd, NonblockingMethod::Nonblocking)
     }
 
     /// A descriptor that others have too, as standard input. Opening it again through /proc gives a description of our
@@ -52,20 +52,20 @@ impl Stream {
     pub(super) fn inherited(fd: OwnedFd, side: Side) -> io::Result<Self> {
         let kind = FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode);
         if kind == FileType::Socket {
-            return Stream::new(fd, Manner::Socket);
+            return Stream::new(fd, NonblockingMethod::Socket);
         }
         if kind == FileType::Fifo || kind == FileType::CharacterDevice {
             let direction = if side == Side::Source { OFlags::RDONLY } else { OFlags::WRONLY };
             let flags = direction | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
             let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
             if let Ok(own) = rustix::fs::open(path, flags, Mode::empty()) {
-                return Stream::new(own, Manner::Nonblocking);
+                return Stream::new(own, NonblockingMethod::Nonblocking);
             }
         }
-        Stream::new(fd, Manner::Shared)
+        Stream::new(fd, NonblockingMethod::Shared)
     }
 
-    fn new(fd: OwnedFd, manner: Manner) -> io::Result<Self> {
+    fn new(fd: OwnedFd, manner: NonblockingMethod) -> io::Result<Self> {
         if rustix::pipe::fcntl_getpipe_size(&fd).is_ok_and(|bytes| bytes < PIPE_BYTES) {
             // A user over the limit of all pipes together is refused; a smaller pipe works as well.
             let _ = rustix::pipe::fcntl_setpipe_size(&fd, PIPE_BYTES);
@@ -109,7 +109,7 @@ impl Stream {
     /// ECANCELED after [`Stream::cancel`].
     pub(super) fn read(&self, bytes: &mut [u8]) -> io::Result<usize> {
         self.until_done(PollFlags::IN, || match self.manner {
-            Manner::Socket => socket::receive(self.fd.as_fd(), bytes),
+            NonblockingMethod::Socket => socket::receive(self.fd.as_fd(), bytes),
             _ => Ok(rustix::io::read(&self.fd, &mut *bytes)?),
         })
     }
@@ -120,14 +120,14 @@ impl Stream {
     /// ECANCELED after [`Stream::cancel`], EPIPE when the reader has closed it.
     pub(super) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         self.until_done(PollFlags::OUT, || match self.manner {
-            Manner::Nonblocking => Ok(rustix::io::write(&self.fd, bytes)?),
-            Manner::Socket => socket::send(self.fd.as_fd(), bytes),
-            Manner::Shared => Ok(rustix::io::write(&self.fd, &bytes[..bytes.len().min(SURE_BYTES)])?),
+            NonblockingMethod::Nonblocking => Ok(rustix::io::write(&self.fd, bytes)?),
+            NonblockingMethod::Socket => socket::send(self.fd.as_fd(), bytes),
+            NonblockingMethod::Shared => Ok(rustix::io::write(&self.fd, &bytes[..bytes.len().min(SURE_BYTES)])?),
         })
     }
 
     fn until_done(&self, events: PollFlags, mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
-        if self.manner == Manner::Shared {
+        if self.manner == NonblockingMethod::Shared {
             self.wait(events)?;
         }
         loop {

@@ -21,7 +21,7 @@ const MADE_AS_READ: [&str; 9] =
 
 /// What an address leads to.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ResolvedAddress {
     /// Every symbolic link resolved; `-` for itself.
     pub(super) path: PathBuf,
     pub(super) kind: EndpointKind,
@@ -34,7 +34,7 @@ pub(super) struct Place {
     pub(super) node: Option<Passthrough>,
 }
 
-impl Place {
+impl ResolvedAddress {
     /// Which stream it is, whatever its name and kind; of what is no stream, nothing.
     pub(super) fn stream(&self, sysfs: &Sysfs) -> Option<FileId> {
         let Stat { st_dev, st_ino, st_rdev, st_mode, .. } = self.stat;
@@ -47,7 +47,7 @@ impl Place {
 }
 
 /// Finds out what `address` leads to.
-pub(super) fn find(address: &str, side: Side, snapshot: &Snapshot) -> Result<Place> {
+pub(super) fn find(address: &str, side: Side, snapshot: &Snapshot) -> Result<ResolvedAddress> {
     if address.is_empty() {
         let error = Error::new(Kind::Usage, format!("{} has an empty name", side.name())).on(side);
         return Err(error.advise("Name a file, a device, or - for a stream."));
@@ -66,7 +66,7 @@ pub(super) fn find(address: &str, side: Side, snapshot: &Snapshot) -> Result<Pla
 /// Standard input or output. Whatever was redirected there is a stream, also a file: the position at which a program
 /// left it is where to go on, and it may be in the middle. A block device is refused: as a stream it would get none of
 /// the checks that keep a disk in use from being overwritten, and one that is pulled out would look like its end.
-fn standard(side: Side, sysfs: &Sysfs) -> Result<Place> {
+fn standard(side: Side, sysfs: &Sysfs) -> Result<ResolvedAddress> {
     let descriptor = if side == Side::Source { 0 } else { 1 };
     if was_closed(descriptor) {
         return Err(cannot_open(side, "-", rustix::io::Errno::BADF.into()));
@@ -91,7 +91,7 @@ fn standard(side: Side, sysfs: &Sysfs) -> Result<Place> {
         _ => None,
     };
     let path = path.unwrap_or_else(|| PathBuf::from("-"));
-    Ok(Place { path, kind, stat, exists: true, id, node: None })
+    Ok(ResolvedAddress { path, kind, stat, exists: true, id, node: None })
 }
 
 /// The name of the file that was redirected, where it still has one.
@@ -101,7 +101,7 @@ fn redirected_file(descriptor: impl std::fmt::Display, stat: &Stat) -> Option<Pa
     rustix::fs::stat(&path).is_ok_and(same).then_some(path)
 }
 
-fn existing(address: &str, path: PathBuf, stat: Stat, side: Side, snapshot: &Snapshot) -> Result<Place> {
+fn existing(address: &str, path: PathBuf, stat: Stat, side: Side, snapshot: &Snapshot) -> Result<ResolvedAddress> {
     let mut id = None;
     let kind = match FileType::from_raw_mode(stat.st_mode) {
         FileType::Directory => return Err(directory(address, side)),
@@ -129,15 +129,15 @@ fn existing(address: &str, path: PathBuf, stat: Stat, side: Side, snapshot: &Sna
         FileType::Socket => return Err(socket(address, side)),
         _ => EndpointKind::Pipe,
     };
-    Ok(Place { path, kind, stat, exists: true, id, node: None })
+    Ok(ResolvedAddress { path, kind, stat, exists: true, id, node: None })
 }
 
 /// The disk whose commands `node` takes: everything but the bytes themselves is asked of its block device `number`.
-fn behind(address: &str, side: Side, node: Passthrough, number: Option<u64>, stat: Stat) -> Result<Place> {
+fn behind(address: &str, side: Side, node: Passthrough, number: Option<u64>, stat: Stat) -> Result<ResolvedAddress> {
     let kind = EndpointKind::Block;
     let (Some(path), Some(number)) = (node.block.clone(), number) else {
         let (path, id) = (node.node.clone(), Some(FileId::Node(stat.st_rdev)));
-        return Ok(Place { path, kind, stat, exists: true, id, node: Some(node) });
+        return Ok(ResolvedAddress { path, kind, stat, exists: true, id, node: Some(node) });
     };
     let failed = |cause: io::Error| {
         let path = path.display();
@@ -149,7 +149,7 @@ fn behind(address: &str, side: Side, node: Passthrough, number: Option<u64>, sta
     if stat.st_rdev != number {
         return Err(failed(io::Error::other("it is another device")));
     }
-    Ok(Place { path, kind, stat, exists: true, id: Some(FileId::Device(number)), node: Some(node) })
+    Ok(ResolvedAddress { path, kind, stat, exists: true, id: Some(FileId::Device(number)), node: Some(node) })
 }
 
 /// The path without symbolic links, where it has such a name: pipes and deleted files below /proc/self/fd have none.
@@ -161,7 +161,7 @@ fn resolved(path: &Path, stat: &Stat) -> PathBuf {
 }
 
 /// A dest that does not exist: a file to be made, unless it looks like the name of a device.
-fn missing(address: &str, snapshot: &Snapshot) -> Result<Place> {
+fn missing(address: &str, snapshot: &Snapshot) -> Result<ResolvedAddress> {
     let mut path = PathBuf::from(address);
     for _ in 0..LINKS_MAX {
         let Ok(onward) = fs::read_link(&path) else { break };
@@ -182,7 +182,7 @@ fn missing(address: &str, snapshot: &Snapshot) -> Result<Place> {
         return Err(no_device(address));
     }
     let path = without_dot(&directory.join(name));
-    Ok(Place { path, kind: EndpointKind::File, stat, exists: false, id: None, node: None })
+    Ok(ResolvedAddress { path, kind: EndpointKind::File, stat, exists: false, id: None, node: None })
 }
 
 /// A name below /dev that does not exist: a slip, or a device that is not plugged in.

@@ -1,5 +1,5 @@
 //! What addresses mean.
-use super::address::Place;
+use super::address::ResolvedAddress;
 use super::tree::Tree;
 use super::{address, character, dest, source};
 use crate::core::{EndpointKind, FileId, Kind, Order, Result, Side};
@@ -9,7 +9,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 
-fn find(address: &str, side: Side) -> Result<Place> {
+fn find(address: &str, side: Side) -> Result<ResolvedAddress> {
     address::find(address, side, &super::Snapshot::take())
 }
 

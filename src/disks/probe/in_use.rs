@@ -16,7 +16,7 @@ pub(super) fn of_device(snapshot: &Snapshot, device: &Device) -> Vec<InUse> {
     let mut uses = Uses::new(snapshot);
     uses.upwards(device);
     uses.beneath(device, 0..device.len());
-    uses.told(FileId::Device(device.number))
+    uses.into_sorted(FileId::Device(device.number))
 }
 
 /// Uses of a regular file: loop devices on top of it, and swapping.
@@ -25,7 +25,7 @@ pub(super) fn of_file(snapshot: &Snapshot, id: FileId, path: &Path) -> Vec<InUse
     let name = path.display().to_string();
     uses.swapped(id, &name);
     uses.loops_over(id, &name, None, 0..u64::MAX);
-    uses.told(id)
+    uses.into_sorted(id)
 }
 
 /// What has been found of uses, and which devices have been examined.
@@ -130,7 +130,7 @@ impl<'a> Uses<'a> {
     }
 
     /// All of it, the gravest first, then in the order in which it would have to be ended: what is on top first.
-    fn told(mut self, id: FileId) -> Vec<InUse> {
+    fn into_sorted(mut self, id: FileId) -> Vec<InUse> {
         self.held.reverse();
         let mut told = self.system(id);
         told.append(&mut self.mounted);

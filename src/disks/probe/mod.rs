@@ -21,7 +21,7 @@ mod temperature;
 
 use crate::core::{DeviceError, EndpointKind, Error, Facts, FileId, InUse, Result, Side};
 use crate::disks::{self, block, file, null, pipe};
-use address::{Place, cannot_open};
+use address::{ResolvedAddress, cannot_open};
 pub use machine::machine;
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
@@ -193,7 +193,7 @@ fn not_by_commands(side: Side, address: &str, cause: std::io::Error) -> Error {
     Error::new(kind, format!("{} {address} cannot be used: {words}", side.name())).on(side).advise(advice)
 }
 
-fn of_file(place: &Place, snapshot: &Snapshot, facts: &mut Facts) {
+fn of_file(place: &ResolvedAddress, snapshot: &Snapshot, facts: &mut Facts) {
     let path = place.path.as_path();
     let on = if place.exists { path } else { directory(path) };
     facts.filesystem = snapshot.mount_of(on).map(|mount| mount.filesystem.clone());
@@ -212,14 +212,14 @@ fn of_file(place: &Place, snapshot: &Snapshot, facts: &mut Facts) {
 }
 
 /// Where its bytes lie; nothing else of the file matters to a stream.
-fn of_file_stream(place: &Place, snapshot: &Snapshot, facts: &mut Facts) {
+fn of_file_stream(place: &ResolvedAddress, snapshot: &Snapshot, facts: &mut Facts) {
     if let Some(FileId::File(dev, ino)) = facts.id {
         facts.ground = ground::of_file(snapshot, dev, ino, &place.path);
     }
     facts.memory = ground::memory(snapshot, &facts.ground, Some(place.stat.st_dev));
 }
 
-fn of_device(place: &Place, side: Side, snapshot: &Snapshot, facts: &mut Facts) {
+fn of_device(place: &ResolvedAddress, side: Side, snapshot: &Snapshot, facts: &mut Facts) {
     let path = place.path.as_path();
     facts.writable = allowed(path, Access::WRITE_OK).is_ok();
     facts.passthrough.clone_from(&place.node);

@@ -5,7 +5,7 @@
 use super::cdb::{CDB_BYTES_MAX, Cdb};
 use super::node::{Node, Purpose, SENSE_BYTES};
 use super::sense::Sense;
-use super::verdict::{Answer, Place, Verdict, judge};
+use super::verdict::{CommandOutcome, CommandRange, CommandStatus, judge};
 use crate::core::{Op, Request};
 use crate::disks::off_ring_retries::OffRingRetries;
 use crate::sys::bsg::{self, BSG_URING_CMD, BsgCompletion, Bytes, Command};
@@ -67,9 +67,9 @@ impl Slot {
     }
 
     /// The errors of the disk and its transport.
-    fn answer(&self, said: BsgCompletion) -> Answer {
+    fn answer(&self, said: BsgCompletion) -> CommandStatus {
         let sense: Vec<u8> = self.sense.iter().take(said.sense_bytes.into()).map(|place| place.load(Relaxed)).collect();
-        Answer {
+        CommandStatus {
             status: said.status & 0x7e,
             host: said.host_status.into(),
             residual: i32::try_from(said.residual_bytes).unwrap_or(i32::MAX),
@@ -151,7 +151,7 @@ impl Bsg {
         &self,
         node: &Node,
         request: &Request,
-        place: Place,
+        place: CommandRange,
         came: (i32, u64),
     ) -> io::Result<Option<u32>> {
         let (at, len) = (request.at(), self.len(request));
@@ -160,12 +160,12 @@ impl Bsg {
             self.used.store(true, Relaxed);
             let answer = self.slots[request.slot as usize].answer(BsgCompletion::of(number));
             match judge(&answer, len, place) {
-                Verdict::Done { moved, recovered } => {
+                CommandOutcome::Done { moved, recovered } => {
                     node.note_done(moved < len, recovered);
                     return Ok(Some(moved));
                 }
-                Verdict::Failed { error, on_the_way } => return Err(node.settled(error, on_the_way)),
-                Verdict::Again(why, _) => node.counts.again(why),
+                CommandOutcome::Failed { error, on_the_way } => return Err(node.settled(error, on_the_way)),
+                CommandOutcome::Again(why, _) => node.counts.again(why),
             }
         }
         match -result {
@@ -206,7 +206,7 @@ mod tests {
     use crate::core::{Arena, DeviceError, Kind, Side};
     use std::fs::File;
 
-    const PLACE: Place = Place { lba: 0x1200, blocks: 256, block_bytes: 512, start: 0 };
+    const PLACE: CommandRange = CommandRange { lba: 0x1200, blocks: 256, block_bytes: 512, start: 0 };
 
     /// What scsi_debug says of its bad block 0x1234.
     const FIXED: [u8; 18] = [0xf0, 0, 3, 0, 0, 0x12, 0x34, 10, 0, 0, 0, 0, 0x11, 0, 0, 0x80, 0x12, 0x34];
@@ -224,7 +224,7 @@ mod tests {
     }
 
     fn given(bsg: &Bsg, request: &mut Request) {
-        let cdb = Cdb::transfer(super::super::cdb::Way::Read, 0x1200, 256, Default::default()).unwrap();
+        let cdb = Cdb::transfer(super::super::cdb::TransferDirection::Read, 0x1200, 256, Default::default()).unwrap();
         bsg.entry(request, (&cdb, 128 << 10), 60_000, types::Fixed(0));
     }
 

@@ -1,7 +1,7 @@
 //! A disk that copies by itself: its copy manager is asked for its limits, and for one segment after the other.
 use super::cdb::Cdb;
 use super::node::{Data, Node};
-use super::verdict::Place;
+use super::verdict::CommandRange;
 use super::xcopy::{self, CopyLimits, LIMITS_BYTES, Segment};
 use crate::core::{CopyName, Extent};
 use std::io;
@@ -19,7 +19,7 @@ impl Copying {
     pub(super) fn ask(node: &Node, name: CopyName) -> Option<Self> {
         let mut bytes = vec![0; LIMITS_BYTES as usize];
         let cdb = Cdb::receive_copy_parameters(LIMITS_BYTES);
-        let moved = node.carry_out(&cdb, Data::From(&mut bytes), Place::default()).ok()?;
+        let moved = node.carry_out(&cdb, Data::From(&mut bytes), CommandRange::default()).ok()?;
         let limits = xcopy::limits(&bytes[..moved as usize])?;
         Some(Copying { limits, name })
     }
@@ -49,7 +49,7 @@ impl Copying {
         let segment = Segment { from_lba: from.offset / block, to_lba: to / block, blocks };
         let request = xcopy::request([name, &self.name], block_bytes, segment, self.limits.nameless);
         let cdb = Cdb::extended_copy(request.len() as u32);
-        node.carry_out(&cdb, Data::To(&request), Place::default())?;
+        node.carry_out(&cdb, Data::To(&request), CommandRange::default())?;
         Ok(len as u32)
     }
 }

@@ -1,14 +1,14 @@
 //! A disk that is reached by SCSI commands, open.
-use super::cdb::{Cdb, Form, Way};
+use super::cdb::{Cdb, CdbForm, TransferDirection};
 use super::copy::Copying;
 use super::holes::Holes;
 use super::node::{Data, Node, Purpose, is_too_long};
 use super::probe::write_same_blocks;
 use super::shared::{Shared, map_reserved};
 use super::survey::Survey;
-use super::verdict::Place;
+use super::verdict::CommandRange;
 use crate::core::{
-    Buffer, Cache, CommandWishes, CopyName, DeviceError, Extent, Facts, Kind, Op, Request, Result, Run, RunKind,
+    Buffer, Cache, CommandOptions, CopyName, DeviceError, Extent, Facts, Kind, Op, Request, Result, Run, RunKind,
     Through, Transfers,
 };
 use crate::disks::claim::Claim;
@@ -34,7 +34,7 @@ pub(super) struct Disk {
     size: u64,
     /// Longest command; halved when the driver finds one too long.
     transfer_bytes_max: AtomicU32,
-    pub(super) form: Form,
+    pub(super) form: CdbForm,
     /// Where records may be moved through memory that the driver shares with haul.
     pub(super) shared: Option<Shared>,
     /// The same of the node's own descriptor, where a queue reads into it; mapped for as long as the disk is open.
@@ -75,7 +75,7 @@ impl Disk {
         can_do(opening, &survey, &wishes)?;
         let shared = match wishes.shared {
             // A lock of our own would keep it out.
-            true => Some(CommandWishes { locked: false, ..wishes }),
+            true => Some(CommandOptions { locked: false, ..wishes }),
             false => None,
         };
         let shared =
@@ -83,8 +83,8 @@ impl Disk {
         let unmap = survey.unmapped_are_zeros();
         let asked = purpose == Purpose::Reading && facts.sparse && unmap;
         let write_same = survey.provisioning.unmaps_by_write_same.then(|| (write_same_blocks(&survey) as u32, unmap));
-        let CommandWishes { cdb_bytes: bytes, dpo, fua, fua_nv, group, duration_limit, .. } = wishes;
-        let form = Form { bytes, dpo, fua, fua_nv, group, duration_limit };
+        let CommandOptions { cdb_bytes: bytes, dpo, fua, fua_nv, group, duration_limit, .. } = wishes;
+        let form = CdbForm { bytes, dpo, fua, fua_nv, group, duration_limit };
         let block_bytes = survey.capacity.block_bytes;
         let of_form = form.blocks_max().saturating_mul(block_bytes.into());
         let most = facts.queue.max_request_bytes.max(block_bytes);
@@ -126,7 +126,7 @@ impl Disk {
             block_bytes: 512,
             size: 1 << 20,
             transfer_bytes_max: AtomicU32::new(1 << 20),
-            form: Form::default(),
+            form: CdbForm::default(),
             shared: None,
             _reserved: None,
             write_same: None,
@@ -165,10 +165,10 @@ impl Disk {
     }
 
     /// The blocks of `len` bytes from `offset` on, and the command that moves them.
-    pub(super) fn command(&self, op: Op, offset: u64, len: u32) -> io::Result<(Cdb, Place)> {
+    pub(super) fn command(&self, op: Op, offset: u64, len: u32) -> io::Result<(Cdb, CommandRange)> {
         let block = u64::from(self.block_bytes);
         let lba = (self.start + offset) / block;
-        let place = Place { lba, blocks: u64::from(len) / block, block_bytes: block, start: self.start };
+        let place = CommandRange { lba, blocks: u64::from(len) / block, block_bytes: block, start: self.start };
         let beyond = offset.checked_add(len.into()).is_none_or(|end| end > self.size);
         if beyond {
             let words = format!("byte {offset} is beyond its end at byte {}", self.size);
@@ -182,7 +182,7 @@ impl Disk {
             }
             .into());
         }
-        let way = if op == Op::Read { Way::Read } else { Way::Write };
+        let way = if op == Op::Read { TransferDirection::Read } else { TransferDirection::Write };
         let cdb = Cdb::transfer(way, lba, len / self.block_bytes, self.form).ok_or_else(|| {
             let words = format!("a command of {} bytes cannot address LBA {lba}", self.form.bytes.unwrap_or(16));
             let advice = "Omit the command size.";
@@ -302,7 +302,7 @@ impl Disk {
     /// Returns when all is on the medium, and nothing older is in the page cache.
     pub(super) fn make_durable(&self) -> io::Result<()> {
         let long = self.start + self.size > u64::from(self.block_bytes) << 32;
-        let flushed = self.node.carry_out(&Cdb::synchronize_cache(long), Data::None, Place::default());
+        let flushed = self.node.carry_out(&Cdb::synchronize_cache(long), Data::None, CommandRange::default());
         match flushed {
             // A disk without a cache need not know the command.
             Err(error) if is_unknown(&error) => {}
@@ -313,7 +313,7 @@ impl Disk {
 }
 
 /// Refuses what this disk cannot do.
-fn can_do(opening: &Opening<'_>, survey: &Survey, wishes: &CommandWishes) -> Result<()> {
+fn can_do(opening: &Opening<'_>, survey: &Survey, wishes: &CommandOptions) -> Result<()> {
     if opening.writes && survey.mode.write_protected {
         let error = opening.error(Kind::Refused, ": its medium is write-protected");
         return Err(error.advise("Remove the write protection, then run the command again."));

@@ -2,8 +2,8 @@
 use super::cdb::Cdb;
 use super::lba_status::{self, ANSWER_BYTES};
 use super::node::{Data, Node, Purpose};
-use super::verdict::Place;
-use crate::core::{CommandWishes, Extent, Passthrough, Run, RunKind};
+use super::verdict::CommandRange;
+use crate::core::{CommandOptions, Extent, Passthrough, Run, RunKind};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -21,7 +21,7 @@ pub(super) struct Holes {
 
 impl Holes {
     /// Opens the node once more; `None` where that is another device, or is not available.
-    pub(super) fn open(node: &Passthrough, block_bytes: u32, wishes: CommandWishes) -> Option<Self> {
+    pub(super) fn open(node: &Passthrough, block_bytes: u32, wishes: CommandOptions) -> Option<Self> {
         let open = Node::open(&node.node, Purpose::Reading, wishes).ok()?;
         let same = open.number().is_ok_and(|number| number == node.number);
         same.then(|| Holes {
@@ -66,8 +66,11 @@ impl Holes {
 /// As for [`Node::carry_out`].
 pub(super) fn answer(node: &Node, lba: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; ANSWER_BYTES];
-    let moved =
-        node.carry_out(&Cdb::get_lba_status(lba, ANSWER_BYTES as u32), Data::From(&mut bytes), Place::default())?;
+    let moved = node.carry_out(
+        &Cdb::get_lba_status(lba, ANSWER_BYTES as u32),
+        Data::From(&mut bytes),
+        CommandRange::default(),
+    )?;
     bytes.truncate(moved as usize);
     Ok(bytes)
 }

@@ -24,7 +24,7 @@ pub mod xcopy;
 
 use super::opening::Opening;
 use crate::core::{
-    Closing, Endpoint, Extent, Facts, Kind, OffloadSource, OnRing, Op, Queue, RecordDevice, Request, Result, Run,
+    ClosingReport, Endpoint, Extent, Facts, Kind, OffloadSource, OnRing, Op, Queue, RecordDevice, Request, Result, Run,
     Through,
 };
 use bsg::Bsg;
@@ -99,11 +99,11 @@ impl Endpoint for ScsiEndpoint {
         kind_of(error)
     }
 
-    fn closing(&self) -> Closing {
+    fn closing(&self) -> ClosingReport {
         let way = self.bsg.as_ref().and_then(Bsg::way);
         let detail = Some(format!("SCSI commands ({})", way.as_ref().unwrap_or(&self.node)));
         let (notes, fallbacks) = (self.disk.notes(), self.disk.fallback().into_iter().collect());
-        Closing { detail, notes, fallbacks, ..Closing::default() }
+        ClosingReport { detail, notes, fallbacks, ..ClosingReport::default() }
     }
 }
 

@@ -2,8 +2,8 @@
 use super::cdb::Cdb;
 use super::retry_policy::{Counts, RetryPolicy};
 use super::sense::{Sense, key};
-use super::verdict::{Answer, Place, Verdict, host, judge};
-use crate::core::{CommandWishes, DeviceError, Kind};
+use super::verdict::{CommandOutcome, CommandRange, CommandStatus, host, judge};
+use crate::core::{CommandOptions, DeviceError, Kind};
 use crate::disks::opening::Opening;
 use crate::sys::sg::{self, SgIoHdr};
 use rustix::fs::{FlockOperation, Mode, OFlags};
@@ -67,7 +67,7 @@ impl Data<'_> {
 
 /// Which way the bytes of a command take between the driver and haul.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum How {
+pub(super) enum DataTransfer {
     /// The driver copies them.
     Copied,
     /// None, where the driver can do without a copy.
@@ -82,7 +82,7 @@ pub(super) enum How {
 #[derive(Debug)]
 pub(super) struct Node {
     fd: OwnedFd,
-    pub(super) wishes: CommandWishes,
+    pub(super) wishes: CommandOptions,
     pub(super) counts: Counts,
     /// Opened for writing too, as a queue and commands that change something need it.
     pub(super) writable: bool,
@@ -105,7 +105,7 @@ impl Purpose {
 
 impl Node {
     /// Opens it; with read access alone where this process may have no more and only reading is asked for.
-    pub(super) fn open(path: &Path, purpose: Purpose, wishes: CommandWishes) -> io::Result<Self> {
+    pub(super) fn open(path: &Path, purpose: Purpose, wishes: CommandOptions) -> io::Result<Self> {
         let open = |access: OFlags| {
             // Without it an open waits for a process that has the node exclusively.
             let mut flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -136,7 +136,7 @@ impl Node {
     /// A node of something that takes no commands.
     #[cfg(test)]
     pub(super) fn silent(fd: OwnedFd) -> Self {
-        Node { fd, wishes: CommandWishes::default(), counts: Counts::default(), writable: false }
+        Node { fd, wishes: CommandOptions::default(), counts: Counts::default(), writable: false }
     }
 
     /// Device number of the node.
@@ -153,36 +153,44 @@ impl Node {
     ///
     /// # Errors
     /// The kernel's error; a [`DeviceError`] for the error of the disk or its transport.
-    pub(super) fn carry_out(&self, cdb: &Cdb, data: Data<'_>, place: Place) -> io::Result<u32> {
-        self.carry_out_by(How::Copied, cdb, data, place)
+    pub(super) fn carry_out(&self, cdb: &Cdb, data: Data<'_>, place: CommandRange) -> io::Result<u32> {
+        self.carry_out_by(DataTransfer::Copied, cdb, data, place)
     }
 
     /// The same, with the bytes moved as reported.
-    pub(super) fn carry_out_by(&self, how: How, cdb: &Cdb, mut data: Data<'_>, place: Place) -> io::Result<u32> {
+    pub(super) fn carry_out_by(
+        &self,
+        how: DataTransfer,
+        cdb: &Cdb,
+        mut data: Data<'_>,
+        place: CommandRange,
+    ) -> io::Result<u32> {
         let mut patience = RetryPolicy::default();
         loop {
             let exchanged = match how {
-                How::Direct => self.exchange_directly(cdb, &mut data),
-                How::Copied | How::Shared | How::NotMoved => self.exchange(how, cdb, &mut data, self.timeout_ms()),
+                DataTransfer::Direct => self.exchange_directly(cdb, &mut data),
+                DataTransfer::Copied | DataTransfer::Shared | DataTransfer::NotMoved => {
+                    self.exchange(how, cdb, &mut data, self.timeout_ms())
+                }
             };
             let answer = match exchanged {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 // The shared buffer is busy with the same command, begun before a signal came.
-                Err(error) if is_full(&error) || how == How::Shared && is_busy(&error) => {
+                Err(error) if is_full(&error) || how == DataTransfer::Shared && is_busy(&error) => {
                     thread::sleep(FULL_PAUSE);
                     continue;
                 }
                 answer => answer?,
             };
             match judge(&answer, data.len(), place) {
-                Verdict::Done { moved, recovered } => {
+                CommandOutcome::Done { moved, recovered } => {
                     // Answers about the disk are as long as they are.
                     let short = place.blocks > 0 && moved < data.len();
                     self.note_done(short, recovered);
                     return Ok(moved);
                 }
-                Verdict::Failed { error, on_the_way } => return Err(self.settled(error, on_the_way)),
-                Verdict::Again(why, error) => match patience.again(why, &self.wishes, Instant::now()) {
+                CommandOutcome::Failed { error, on_the_way } => return Err(self.settled(error, on_the_way)),
+                CommandOutcome::Again(why, error) => match patience.again(why, &self.wishes, Instant::now()) {
                     None => return Err(self.settled(error, answer.sense.is_none())),
                     Some(pause) => {
                         self.counts.again(why);
@@ -211,7 +219,12 @@ impl Node {
     /// without a reason: then it is asked again a moment later.
     pub(super) fn is_gone(&self) -> bool {
         for _ in 0..GOING_LOOKS {
-            match self.exchange(How::Copied, &Cdb::test_unit_ready(), &mut Data::None, self.timeout_ms().min(5000)) {
+            match self.exchange(
+                DataTransfer::Copied,
+                &Cdb::test_unit_ready(),
+                &mut Data::None,
+                self.timeout_ms().min(5000),
+            ) {
                 Ok(answer) if answer.host == host::ERROR => thread::sleep(GOING_PAUSE),
                 Ok(answer) => return answer.host == host::NO_CONNECT,
                 Err(error) => return matches!(error.raw_os_error(), Some(libc::ENODEV | libc::ENXIO)),
@@ -223,21 +236,27 @@ impl Node {
     /// By how many bytes `len` was too many for a command that was refused for that; `None`: the disk does not say.
     pub(super) fn wrong_by(&self, cdb: &Cdb, len: u16) -> Option<i32> {
         let mut bytes = vec![0; len.into()];
-        let answer = self.exchange(How::Copied, cdb, &mut Data::From(&mut bytes), self.timeout_ms()).ok()?;
+        let answer = self.exchange(DataTransfer::Copied, cdb, &mut Data::From(&mut bytes), self.timeout_ms()).ok()?;
         let sense = answer.sense.filter(|sense| sense.key == key::ILLEGAL_REQUEST)?;
         // Below 0 where they were too few: 32 bits, also in a field of 64.
         Some(sense.information? as u32 as i32)
     }
 
     /// Gives one command and returns with the answer.
-    fn exchange(&self, how: How, cdb: &Cdb, data: &mut Data<'_>, timeout_ms: u32) -> io::Result<Answer> {
+    fn exchange(
+        &self,
+        how: DataTransfer,
+        cdb: &Cdb,
+        data: &mut Data<'_>,
+        timeout_ms: u32,
+    ) -> io::Result<CommandStatus> {
         let mut sense = [0u8; SENSE_BYTES];
         let mut header = data.header(cdb, timeout_ms);
         header.sbp = sense.as_mut_ptr();
-        if how == How::Shared {
+        if how == DataTransfer::Shared {
             (header.flags, header.dxferp) = (sg::FLAG_MMAP_IO, std::ptr::null_mut());
         }
-        if how == How::NotMoved {
+        if how == DataTransfer::NotMoved {
             // Today's driver copies nothing where there is no address; earlier ones examined the flag.
             (header.flags, header.dxferp) = (sg::FLAG_NO_DXFER, std::ptr::null_mut());
         }
@@ -251,7 +270,7 @@ impl Node {
     /// begun again by a signal while the device still moves bytes. No queue of this node may be in use.
     ///
     /// It returns when the answer is there, however long that takes: until then the device may use the memory.
-    fn exchange_directly(&self, cdb: &Cdb, data: &mut Data<'_>) -> io::Result<Answer> {
+    fn exchange_directly(&self, cdb: &Cdb, data: &mut Data<'_>) -> io::Result<CommandStatus> {
         let mut sense = [0u8; SENSE_BYTES];
         let mut header = data.header(cdb, self.timeout_ms());
         header.sbp = sense.as_mut_ptr();
@@ -264,7 +283,7 @@ impl Node {
             // Who may only read the node gives commands by SG_IO alone, and memory that another driver shares with haul
             // is not always available: with a copy, then.
             Err(error) if error.raw_os_error() == Some(libc::EFAULT) => {
-                let answer = self.exchange(How::Copied, cdb, data, self.timeout_ms())?;
+                let answer = self.exchange(DataTransfer::Copied, cdb, data, self.timeout_ms())?;
                 self.note_direct(false);
                 return Ok(answer);
             }
@@ -328,12 +347,12 @@ pub(super) fn header(cdb: &Cdb, timeout_ms: u32) -> SgIoHdr {
 }
 
 /// What the driver says in a header that came back.
-pub(super) fn answer(header: &SgIoHdr, sense: &[u8]) -> Answer {
+pub(super) fn answer(header: &SgIoHdr, sense: &[u8]) -> CommandStatus {
     /// Of the driver's status: the command timed out, before the host status reported it.
     const DRIVER_TIMEOUT: u16 = 0x06;
     const DID_TIME_OUT: u16 = 0x03;
     let timed_out = header.driver_status & 0x0f == DRIVER_TIMEOUT && header.host_status == 0;
-    Answer {
+    CommandStatus {
         status: header.status & 0x7e,
         host: if timed_out { DID_TIME_OUT } else { header.host_status },
         residual: header.resid,

@@ -3,7 +3,9 @@ use super::holes;
 use super::lba_status;
 use super::node::{Node, Purpose};
 use super::survey::Survey;
-use crate::core::{CallStyle, CommandWishes, DeviceError, DirectAlignment, Facts, Kind, Order, Passthrough, Transfers};
+use crate::core::{
+    CallStyle, CommandOptions, DeviceError, DirectAlignment, Facts, Kind, Order, Passthrough, Transfers,
+};
 use rustix::fs::{major, minor};
 use std::io;
 
@@ -43,7 +45,7 @@ pub(super) const WRITE_SAME_BLOCKS: u64 = 0xffff;
 /// # Errors
 /// The kernel's error; a [`DeviceError`] for what is no disk, or has changed.
 pub(in crate::disks) fn probe(node: &Passthrough, facts: &mut Facts) -> io::Result<()> {
-    let open = Node::open(&node.node, Purpose::Reading, CommandWishes::default())?;
+    let open = Node::open(&node.node, Purpose::Reading, CommandOptions::default())?;
     if open.number()? != node.number {
         let (kind, words) = (Kind::Refused, "it changed after haul examined it".to_owned());
         return Err(DeviceError {
@@ -92,7 +94,7 @@ pub(in crate::disks) fn probe(node: &Passthrough, facts: &mut Facts) -> io::Resu
         if survey.provisioning.unmaps_by_write_same { write_same_blocks(&survey) * block } else { 0 };
     facts.direct = Some(DirectAlignment { memory_bytes: 512, offset_bytes: capacity.block_bytes });
     (facts.dontcache, facts.cached_bytes) = (false, None);
-    facts.sparse = survey.unmapped_are_zeros() && tells_holes(&open, node.start / block);
+    facts.sparse = survey.unmapped_are_zeros() && reports_holes(&open, node.start / block);
     facts.copy_name = survey.copy_name;
     if let Some(copying) = survey.copying {
         let (most, unit) = copying.segment_bytes(capacity.block_bytes);
@@ -103,7 +105,7 @@ pub(in crate::disks) fn probe(node: &Passthrough, facts: &mut Facts) -> io::Resu
 }
 
 /// It says of the block at `lba` whether it is mapped.
-fn tells_holes(node: &Node, lba: u64) -> bool {
+fn reports_holes(node: &Node, lba: u64) -> bool {
     holes::answer(node, lba).is_ok_and(|answer| lba_status::run_at(&answer, lba).is_some())
 }
 

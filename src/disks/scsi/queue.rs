@@ -5,7 +5,7 @@ use super::node::{self, SENSE_BYTES, is_full};
 use super::probe::most_in_flight;
 use super::reserve::Reserve;
 use super::retry_policy::RetryPolicy;
-use super::verdict::{Verdict, judge, kind_of};
+use super::verdict::{CommandOutcome, judge, kind_of};
 use crate::core::{Completion, Op, Queue, Ready, Request, Transferred, Transfers};
 use crate::sys::sg;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
@@ -33,12 +33,12 @@ const GIVING_UP_MAX: Duration = Duration::from_secs(120);
 pub(super) struct SgQueue {
     disk: Arc<Disk>,
     /// With the driver, by slot.
-    flying: Vec<Option<Flight>>,
+    flying: Vec<Option<CommandInFlight>>,
     senses: Senses,
     in_flight: u32,
-    pending: VecDeque<Waiting>,
+    pending: VecDeque<PendingRequest>,
     /// To be given again, and when.
-    later: Vec<(Instant, Waiting)>,
+    later: Vec<(Instant, PendingRequest)>,
     finished: Vec<Completion>,
     timer: OwnedFd,
     /// Both the node and the timer, to be polled while a process waits for time.
@@ -55,7 +55,7 @@ pub(super) struct SgQueue {
 }
 
 /// A request, and what its command has been through.
-struct Waiting {
+struct PendingRequest {
     request: Request,
     patience: RetryPolicy,
 }
@@ -64,14 +64,14 @@ struct Waiting {
 type Senses = Arc<[[AtomicU8; SENSE_BYTES]]>;
 
 /// A command with the driver. It owns all memory that the kernel may still write to.
-struct Flight {
-    waiting: Waiting,
+struct CommandInFlight {
+    waiting: PendingRequest,
     len: u32,
-    place: super::verdict::Place,
+    place: super::verdict::CommandRange,
     senses: Senses,
 }
 
-impl Flight {
+impl CommandInFlight {
     /// What the kernel has stored for this slot: so many bytes.
     fn sense(&self, slot: usize, len: u8) -> [u8; SENSE_BYTES] {
         let mut sense = [0; SENSE_BYTES];
@@ -83,7 +83,7 @@ impl Flight {
 
 /// Leaks the blocks and the room for sense data of commands that the kernel does not give back: it may write to them at
 /// any time.
-fn abandon(flying: &mut Vec<Option<Flight>>) {
+fn abandon(flying: &mut Vec<Option<CommandInFlight>>) {
     flying.drain(..).for_each(std::mem::forget);
 }
 
@@ -121,7 +121,7 @@ impl SgQueue {
     }
 
     /// Gives the next command to the driver. False: it takes no more just now.
-    fn give(&mut self, mut waiting: Waiting) -> bool {
+    fn give(&mut self, mut waiting: PendingRequest) -> bool {
         let request = &mut waiting.request;
         let len = self.disk.command_bytes(request.left());
         let (cdb, place) = match self.disk.command(request.op, request.at(), len) {
@@ -154,7 +154,7 @@ impl SgQueue {
         // has been taken; this queue drains before it is dropped, or leaks what is left. The command is copied now.
         match unsafe { sg::give(self.disk.node.fd(), &header) } {
             Ok(()) => {
-                self.flying[slot] = Some(Flight { waiting, len, place, senses: self.senses.clone() });
+                self.flying[slot] = Some(CommandInFlight { waiting, len, place, senses: self.senses.clone() });
                 self.in_flight += 1;
                 true
             }
@@ -178,7 +178,7 @@ impl SgQueue {
     }
 
     /// The driver's queue is full. Completions of haul free it; otherwise other processes do.
-    fn hold_back(&mut self, waiting: Waiting) {
+    fn hold_back(&mut self, waiting: PendingRequest) {
         if self.in_flight > 0 {
             self.pending.push_front(waiting);
         } else {
@@ -192,7 +192,7 @@ impl SgQueue {
         let Some(flight) = self.flying.get_mut(slot).and_then(Option::take) else { return };
         self.in_flight -= 1;
         let sense = flight.sense(slot, header.sb_len_wr);
-        let Flight { mut waiting, len, place, .. } = flight;
+        let CommandInFlight { mut waiting, len, place, .. } = flight;
         let node = &self.disk.node;
         let answer = node::answer(header, &sense);
         if node.wishes.transfers == Transfers::Direct {
@@ -201,15 +201,15 @@ impl SgQueue {
             self.reserve.moved(direct);
         }
         match judge(&answer, len, place) {
-            Verdict::Done { moved, recovered } => {
+            CommandOutcome::Done { moved, recovered } => {
                 node.note_done(moved < len, recovered);
                 self.finish(waiting.request, Ok(moved));
             }
-            Verdict::Failed { error, on_the_way } => {
+            CommandOutcome::Failed { error, on_the_way } => {
                 let error = node.settled(error, on_the_way);
                 self.finish(waiting.request, Err(error));
             }
-            Verdict::Again(why, error) => {
+            CommandOutcome::Again(why, error) => {
                 let now = Instant::now();
                 match waiting.patience.again(why, &node.wishes, now) {
                     Some(pause) => {
@@ -311,7 +311,7 @@ impl SgQueue {
 
 impl Queue for SgQueue {
     fn submit(&mut self, request: Request) {
-        self.pending.push_back(Waiting { request, patience: RetryPolicy::default() });
+        self.pending.push_back(PendingRequest { request, patience: RetryPolicy::default() });
     }
 
     fn takes(&self, request: &Request) -> bool {

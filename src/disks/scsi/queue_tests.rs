@@ -20,11 +20,12 @@ fn memory_of_abandoned_commands_is_never_freed() {
             until: 4096,
             buffer,
         };
-        let place = crate::disks::scsi::verdict::Place { lba: 0, blocks: 8, block_bytes: 512, start: 0 };
-        let waiting = Waiting { request, patience: RetryPolicy::default() };
-        Flight { waiting, len: 4096, place, senses: senses.clone() }
+        let place = crate::disks::scsi::verdict::CommandRange { lba: 0, blocks: 8, block_bytes: 512, start: 0 };
+        let waiting = PendingRequest { request, patience: RetryPolicy::default() };
+        CommandInFlight { waiting, len: 4096, place, senses: senses.clone() }
     };
-    let mut flying: Vec<Option<Flight>> = arena.carve(4096, 2).into_iter().map(|buffer| Some(flight(buffer))).collect();
+    let mut flying: Vec<Option<CommandInFlight>> =
+        arena.carve(4096, 2).into_iter().map(|buffer| Some(flight(buffer))).collect();
     abandon(&mut flying);
     drop((flying, senses, arena));
     assert!(blocks.upgrade().is_some(), "the arena was unmapped");
@@ -42,11 +43,21 @@ fn what_the_driver_has_not_got_is_withdrawn_and_never_given_to_it() {
     let arena = Arena::map(1 << 20).unwrap();
     let mut requests = (0..6).zip(arena.carve(4096, 6)).map(|(slot, buffer)| {
         let (offset, len) = (u64::from(slot) * 4096, 4096);
-        Request { slot, ticket: slot.into(), side: Side::Source, op: Op::Read, offset, len, done: 0, until: len, buffer }
+        Request {
+            slot,
+            ticket: slot.into(),
+            side: Side::Source,
+            op: Op::Read,
+            offset,
+            len,
+            done: 0,
+            until: len,
+            buffer,
+        }
     });
     requests.by_ref().take(5).for_each(|request| queue.submit(request));
     queue.flush().unwrap();
-    let waiting = Waiting { request: requests.next().unwrap(), patience: RetryPolicy::default() };
+    let waiting = PendingRequest { request: requests.next().unwrap(), patience: RetryPolicy::default() };
     queue.later.push((Instant::now(), waiting));
 
     let mut back = Vec::new();

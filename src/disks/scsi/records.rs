@@ -2,8 +2,8 @@
 use super::cdb::Cdb;
 use super::disk::Disk;
 use super::node::is_too_long;
-use super::node::{Data, How, Node};
-use super::verdict::Place;
+use super::node::{Data, DataTransfer, Node};
+use super::verdict::CommandRange;
 use crate::core::{Buffer, BufferWay, DeviceCounts, DeviceError, Kind, Op, OwnBuffer, RecordDevice};
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
@@ -22,11 +22,11 @@ const ECHO_DESCRIPTOR: u8 = 0x0b;
 
 impl Disk {
     /// By which descriptor, and how, records in this memory are moved.
-    fn way_for(&self, bytes: &[u8]) -> (&Node, How) {
+    fn way_for(&self, bytes: &[u8]) -> (&Node, DataTransfer) {
         match &self.shared {
-            Some(shared) if shared.holds(bytes) => (&shared.node, How::Shared),
-            _ if self.node.wishes.direct => (&self.node, How::Direct),
-            _ => (&self.node, How::Copied),
+            Some(shared) if shared.holds(bytes) => (&shared.node, DataTransfer::Shared),
+            _ if self.node.wishes.direct => (&self.node, DataTransfer::Direct),
+            _ => (&self.node, DataTransfer::Copied),
         }
     }
 
@@ -78,7 +78,7 @@ impl RecordDevice for Disk {
     fn read_long(&self, block: &mut [u8], offset: u64, correct: bool) -> io::Result<()> {
         let (_, place) = self.command(Op::Read, offset, self.block_bytes)?;
         let command = |len| Cdb::read_long(place.lba, len, correct);
-        let nowhere = Place::default();
+        let nowhere = CommandRange::default();
         let bytes = fetch_long(
             self.block_bytes,
             |len, bytes| self.node.carry_out(&command(len), Data::From(bytes), nowhere),
@@ -94,29 +94,29 @@ impl RecordDevice for Disk {
 
     fn read_nothing(&self) -> io::Result<()> {
         let (cdb, _) = self.command(Op::Read, 0, 0)?;
-        self.node.carry_out(&cdb, Data::None, Place::default()).map(drop)
+        self.node.carry_out(&cdb, Data::None, CommandRange::default()).map(drop)
     }
 
     fn buffer_bytes(&self, which: OwnBuffer) -> io::Result<u32> {
         let mut descriptor = [0; BUFFER_DESCRIPTOR_BYTES];
         let mode = if which == OwnBuffer::Echo { ECHO_DESCRIPTOR } else { BUFFER_DESCRIPTOR };
         let cdb = Cdb::read_buffer(mode, 0, BUFFER_DESCRIPTOR_BYTES as u32);
-        let moved = self.node.carry_out(&cdb, Data::From(&mut descriptor), Place::default())?;
+        let moved = self.node.carry_out(&cdb, Data::From(&mut descriptor), CommandRange::default())?;
         buffer_bytes(which, &descriptor[..moved as usize])
     }
 
     fn read_buffer(&self, which: OwnBuffer, way: BufferWay, bytes: &mut [u8]) -> io::Result<usize> {
         let mode = if which == OwnBuffer::Echo { ECHO_DATA } else { BUFFER_DATA };
         let how = match way {
-            BufferWay::NotMoved => How::NotMoved,
-            BufferWay::Direct => How::Direct,
-            BufferWay::Indirect => How::Copied,
+            BufferWay::NotMoved => DataTransfer::NotMoved,
+            BufferWay::Direct => DataTransfer::Direct,
+            BufferWay::Indirect => DataTransfer::Copied,
         };
         loop {
             // Any number of bytes will do: these are no blocks.
             let len = bytes.len().min(self.most_bytes() as usize);
             let cdb = Cdb::read_buffer(mode, 0, len as u32);
-            match self.node.carry_out_by(how, &cdb, Data::From(&mut bytes[..len]), Place::default()) {
+            match self.node.carry_out_by(how, &cdb, Data::From(&mut bytes[..len]), CommandRange::default()) {
                 Err(error) if is_too_long(&error) && self.shorten(len as u32) => {}
                 result => return result.map(|moved| moved as usize),
             }

@@ -1,6 +1,6 @@
 //! How often, and how long, a command is tried again; and what is counted on the way.
-use super::verdict::Again;
-use crate::core::CommandWishes;
+use super::verdict::RetryReason;
+use crate::core::CommandOptions;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -23,18 +23,18 @@ pub(super) struct RetryPolicy {
 
 impl RetryPolicy {
     /// How long to wait before the next attempt; `None`: it has been tried enough.
-    pub(super) fn again(&mut self, why: Again, wishes: &CommandWishes, now: Instant) -> Option<Duration> {
+    pub(super) fn again(&mut self, why: RetryReason, wishes: &CommandOptions, now: Instant) -> Option<Duration> {
         match why {
-            Again::Attention | Again::Aborted | Again::Transport => {
+            RetryReason::Attention | RetryReason::Aborted | RetryReason::Transport => {
                 self.attempts += 1;
                 (self.attempts <= wishes.retries).then_some(Duration::ZERO)
             }
-            Again::TimedOut => {
+            RetryReason::TimedOut => {
                 self.timeouts += 1;
                 (self.timeouts <= TIMEOUTS_MAX.min(wishes.retries)).then_some(Duration::ZERO)
             }
             // No failure of the command: it waits as long as it might have taken.
-            Again::Busy | Again::MovedNothing | Again::BecomingReady => {
+            RetryReason::Busy | RetryReason::MovedNothing | RetryReason::BecomingReady => {
                 let (since, pause) =
                     self.waiting.map_or((now, PAUSE_MIN), |(since, pause)| (since, (pause * 2).min(PAUSE_MAX)));
                 self.waiting = Some((since, pause));
@@ -58,7 +58,7 @@ pub(super) struct Counts {
     pub(super) indirect: AtomicU64,
 }
 
-/// By the order of [`Again`].
+/// By the order of [`RetryReason`].
 const AGAIN_WORDS: [(&str, &str); 7] = [
     ("command retried after a unit attention", "commands retried after a unit attention"),
     ("command retried after the disk aborted it", "commands retried after the disk aborted them"),
@@ -71,7 +71,7 @@ const AGAIN_WORDS: [(&str, &str); 7] = [
 
 impl Counts {
     /// Counts another attempt.
-    pub(super) fn again(&self, why: Again) {
+    pub(super) fn again(&self, why: RetryReason) {
         self.again[why as usize].fetch_add(1, Relaxed);
     }
 
@@ -109,37 +109,37 @@ mod tests {
 
     #[test]
     fn what_may_pass_is_tried_as_often_as_wished_and_a_time_out_once() {
-        let wishes = CommandWishes { retries: 3, ..CommandWishes::default() };
+        let wishes = CommandOptions { retries: 3, ..CommandOptions::default() };
         let now = Instant::now();
         let mut patience = RetryPolicy::default();
         for _ in 0..3 {
-            assert_eq!(patience.again(Again::Aborted, &wishes, now), Some(Duration::ZERO));
+            assert_eq!(patience.again(RetryReason::Aborted, &wishes, now), Some(Duration::ZERO));
         }
-        assert_eq!(patience.again(Again::Attention, &wishes, now), None, "all of these count together");
+        assert_eq!(patience.again(RetryReason::Attention, &wishes, now), None, "all of these count together");
         let mut patience = RetryPolicy::default();
-        assert!(patience.again(Again::TimedOut, &wishes, now).is_some());
-        assert_eq!(patience.again(Again::TimedOut, &wishes, now), None);
+        assert!(patience.again(RetryReason::TimedOut, &wishes, now).is_some());
+        assert_eq!(patience.again(RetryReason::TimedOut, &wishes, now), None);
     }
 
     #[test]
     fn a_busy_disk_is_waited_for_with_longer_and_longer_pauses_up_to_the_time_out() {
-        let wishes = CommandWishes { retries: 0, timeout: Duration::from_secs(9), ..CommandWishes::default() };
+        let wishes = CommandOptions { retries: 0, timeout: Duration::from_secs(9), ..CommandOptions::default() };
         let begun = Instant::now();
         let mut patience = RetryPolicy::default();
-        let pauses: Vec<_> = (0..12).filter_map(|_| patience.again(Again::Busy, &wishes, begun)).collect();
+        let pauses: Vec<_> = (0..12).filter_map(|_| patience.again(RetryReason::Busy, &wishes, begun)).collect();
         assert_eq!(pauses[..3], [2, 4, 8].map(Duration::from_millis));
         assert_eq!(pauses[11], PAUSE_MAX);
-        assert!(patience.again(Again::BecomingReady, &wishes, begun + Duration::from_secs(8)).is_some());
-        assert_eq!(patience.again(Again::Busy, &wishes, begun + Duration::from_secs(9)), None);
+        assert!(patience.again(RetryReason::BecomingReady, &wishes, begun + Duration::from_secs(8)).is_some());
+        assert_eq!(patience.again(RetryReason::Busy, &wishes, begun + Duration::from_secs(9)), None);
     }
 
     #[test]
     fn only_what_happened_is_noted() {
         let counts = Counts::default();
         assert!(counts.notes("dest x").is_empty());
-        counts.again(Again::TimedOut);
-        counts.again(Again::Attention);
-        counts.again(Again::Attention);
+        counts.again(RetryReason::TimedOut);
+        counts.again(RetryReason::Attention);
+        counts.again(RetryReason::Attention);
         let wanted = ["2 commands retried after a unit attention", "1 command retried after a timeout"];
         assert_eq!(counts.notes("dest x"), wanted.map(|note| format!("dest x: {note}")));
         counts.direct_asked.store(9, Relaxed);

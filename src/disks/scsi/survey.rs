@@ -3,7 +3,7 @@ use super::cdb::Cdb;
 use super::copy::Copying;
 use super::inquiry::{self, BlockLimits, Capacity, Inquiry, Mode, ModeSense, Provisioning};
 use super::node::{Data, Node};
-use super::verdict::Place;
+use super::verdict::CommandRange;
 use crate::core::{CopyName, DeviceError, Facts, Kind};
 use std::io;
 
@@ -35,7 +35,7 @@ fn refused(kind: Kind, words: impl Into<String>, advice: &'static str) -> io::Er
 /// The answer to a command; empty for a disk that does not know it.
 fn ask(node: &Node, cdb: &Cdb, len: usize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; len];
-    match node.carry_out(cdb, Data::From(&mut bytes), Place::default()) {
+    match node.carry_out(cdb, Data::From(&mut bytes), CommandRange::default()) {
         Ok(moved) => {
             bytes.truncate(moved as usize);
             Ok(bytes)
@@ -59,7 +59,7 @@ impl Survey {
         let inquiry = Inquiry::parse(&ask(node, &Cdb::inquiry(96), 96)?)
             .ok_or_else(|| refused(Kind::Io, "it does not answer INQUIRY", "Check whether it is connected."))?;
         is_disk(&inquiry)?;
-        node.carry_out(&Cdb::test_unit_ready(), Data::None, Place::default())?;
+        node.carry_out(&Cdb::test_unit_ready(), Data::None, CommandRange::default())?;
         let capacity = capacity(node, inquiry.version >= 5 && !careful || inquiry.protect)?;
         if let Some(kind) = capacity.protection {
             let words =

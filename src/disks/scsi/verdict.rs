@@ -21,7 +21,7 @@ pub(super) mod host {
 
 /// What the driver says of a command that has come back.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Answer {
+pub(super) struct CommandStatus {
     /// SCSI status.
     pub(super) status: u8,
     /// `DID_…` of the host adapter.
@@ -33,7 +33,7 @@ pub(super) struct Answer {
 
 /// Which blocks of the disk a command was about.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Place {
+pub(super) struct CommandRange {
     /// First block on the disk.
     pub(super) lba: u64,
     /// How many; 0: it was about none in particular.
@@ -45,7 +45,7 @@ pub(super) struct Place {
 
 /// Why a command is worth another attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Again {
+pub(super) enum RetryReason {
     /// The disk wanted to say something first.
     Attention,
     /// The disk gave it up.
@@ -64,20 +64,20 @@ pub(super) enum Again {
 
 /// The result of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum CommandOutcome {
     /// It went well, and moved as many of the bytes asked for; `recovered`: with some effort.
     Done { moved: u32, recovered: bool },
     /// It did not, and may the next time; else it is this failure.
-    Again(Again, DeviceError),
+    Again(RetryReason, DeviceError),
     /// It did not. `on_the_way`: not reported by the disk itself, which may have disappeared.
     Failed { error: DeviceError, on_the_way: bool },
 }
 
-impl Verdict {
+impl CommandOutcome {
     /// The same of a disk that went to some effort.
-    fn with_effort(self) -> Verdict {
+    fn with_effort(self) -> CommandOutcome {
         match self {
-            Verdict::Done { moved, .. } => Verdict::Done { moved, recovered: true },
+            CommandOutcome::Done { moved, .. } => CommandOutcome::Done { moved, recovered: true },
             other => other,
         }
     }
@@ -87,76 +87,78 @@ fn error(kind: Kind, words: impl Into<String>, advice: &'static str) -> DeviceEr
     DeviceError { kind, words: words.into(), offset: None, of_medium: false, advice, sense: None }
 }
 
-fn failed(kind: Kind, words: impl Into<String>, advice: &'static str) -> Verdict {
-    Verdict::Failed { error: error(kind, words, advice), on_the_way: false }
+fn failed(kind: Kind, words: impl Into<String>, advice: &'static str) -> CommandOutcome {
+    CommandOutcome::Failed { error: error(kind, words, advice), on_the_way: false }
 }
 
 /// Judges the result of a command that was to move `len` bytes.
-pub(super) fn judge(answer: &Answer, len: u32, place: Place) -> Verdict {
+pub(super) fn judge(answer: &CommandStatus, len: u32, place: CommandRange) -> CommandOutcome {
     match (answer.status, &answer.sense) {
         // Some drivers hand sense data over and leave the status good.
         (status::CHECK_CONDITION, Some(sense)) | (status::GOOD, Some(sense)) if sense.key != key::NO_SENSE => {
             of_sense(sense, answer, len, place)
         }
         (status::CHECK_CONDITION, None) => failed(Kind::Io, "the disk reported an error without sense data", ""),
-        (status::BUSY, _) => Verdict::Again(Again::Busy, error(Kind::Io, "the disk remained busy", "")),
+        (status::BUSY, _) => CommandOutcome::Again(RetryReason::Busy, error(Kind::Io, "the disk remained busy", "")),
         (status::TASK_SET_FULL, _) => {
             let words = "the queue of the disk remained full (TASK SET FULL)";
-            Verdict::Again(Again::Busy, error(Kind::Io, words, "Try a smaller --depth."))
+            CommandOutcome::Again(RetryReason::Busy, error(Kind::Io, words, "Try a smaller --depth."))
         }
-        (status::TASK_ABORTED, _) => {
-            Verdict::Again(Again::Aborted, error(Kind::Io, "aborted by another initiator (TASK ABORTED)", ""))
-        }
+        (status::TASK_ABORTED, _) => CommandOutcome::Again(
+            RetryReason::Aborted,
+            error(Kind::Io, "aborted by another initiator (TASK ABORTED)", ""),
+        ),
         (status::RESERVATION_CONFLICT, _) => reserved(),
         (status::GOOD | status::CONDITION_MET | status::CHECK_CONDITION, _) => of_host(answer, len, place),
         (other, _) => failed(Kind::Io, format!("SCSI status {other:02x}h"), ""),
     }
 }
 
-fn reserved() -> Verdict {
+fn reserved() -> CommandOutcome {
     let advice = "Release the reservation on that host; 'sg_persist --in --read-reservation' shows the holder.";
     failed(Kind::Refused, "RESERVATION CONFLICT: reserved by another host", advice)
 }
 
 /// Bytes moved, in whole blocks: what the residual says was not moved is not taken for moved.
-fn done(answer: &Answer, len: u32, place: Place) -> Verdict {
+fn done(answer: &CommandStatus, len: u32, place: CommandRange) -> CommandOutcome {
     let missing = u32::try_from(answer.residual.max(0)).unwrap_or(0).min(len);
     let block = u32::try_from(place.block_bytes).unwrap_or(u32::MAX);
     let moved = if place.blocks > 0 { (len - missing) / block * block } else { len - missing };
     if place.blocks > 0 && moved == 0 && len > 0 {
         let words = format!("the disk transferred {} of {len} bytes and reported success", len - missing);
-        return Verdict::Again(Again::MovedNothing, error(Kind::Io, words, ""));
+        return CommandOutcome::Again(RetryReason::MovedNothing, error(Kind::Io, words, ""));
     }
-    Verdict::Done { moved, recovered: false }
+    CommandOutcome::Done { moved, recovered: false }
 }
 
-fn of_sense(sense: &Sense, answer: &Answer, len: u32, place: Place) -> Verdict {
+fn of_sense(sense: &Sense, answer: &CommandStatus, len: u32, place: CommandRange) -> CommandOutcome {
     let bad = sense.information.filter(|lba| !sense.deferred && (place.lba..place.lba + place.blocks).contains(lba));
     let words = bad.map_or_else(|| sense.to_string(), |lba| format!("{sense}, LBA {lba}"));
     let offset = bad.and_then(|lba| lba.checked_mul(place.block_bytes)?.checked_sub(place.start));
     let of_medium = !sense.deferred && matches!(sense.key, key::MEDIUM | key::HARDWARE | key::BLANK_CHECK);
     let codes = Some([sense.key, sense.asc, sense.ascq]).filter(|_| !sense.deferred);
     let error = |kind, advice| DeviceError { kind, words: words.clone(), offset, of_medium, advice, sense: codes };
-    let failed = |kind, advice| Verdict::Failed { error: error(kind, advice), on_the_way: false };
+    let failed = |kind, advice| CommandOutcome::Failed { error: error(kind, advice), on_the_way: false };
     if sense.deferred {
         // The present command was not carried out, whatever became of the earlier one.
         return match sense.key {
-            key::RECOVERED => Verdict::Again(Again::Attention, error(Kind::Io, "")),
+            key::RECOVERED => CommandOutcome::Again(RetryReason::Attention, error(Kind::Io, "")),
             _ => failed(Kind::Io, "Data reported as written is lost. Copy again, to another disk."),
         };
     }
     match (sense.key, sense.asc, sense.ascq) {
         (key::RECOVERED, ..) => done(answer, len, place).with_effort(),
         (key::NOT_READY, 0x3a, _) => failed(Kind::Open, "Insert a medium."),
-        (key::NOT_READY, 0x04, 0x01 | 0x07 | 0x09 | 0x0a | 0x14 | 0x1a) => {
-            Verdict::Again(Again::BecomingReady, error(Kind::Io, "Wait until it is ready, then try again."))
-        }
+        (key::NOT_READY, 0x04, 0x01 | 0x07 | 0x09 | 0x0a | 0x14 | 0x1a) => CommandOutcome::Again(
+            RetryReason::BecomingReady,
+            error(Kind::Io, "Wait until it is ready, then try again."),
+        ),
         (key::NOT_READY, 0x04, 0x02) => failed(Kind::Io, "Start it, for example with 'sg_start --start'."),
         (key::ILLEGAL_REQUEST, 0x20 | 0x24 | 0x26, _) => failed(Kind::Unsupported, ""),
         // The copy manager does not find the other unit, or it is none to copy from: nothing has begun.
         (key::COPY_ABORTED, 0x08, 0x04) | (key::COPY_ABORTED, 0x0d, 0x02 | 0x03) => failed(Kind::Unsupported, ""),
-        (key::UNIT_ATTENTION, ..) => Verdict::Again(Again::Attention, error(Kind::Io, "")),
-        (key::ABORTED, ..) => Verdict::Again(Again::Aborted, error(Kind::Io, "")),
+        (key::UNIT_ATTENTION, ..) => CommandOutcome::Again(RetryReason::Attention, error(Kind::Io, "")),
+        (key::ABORTED, ..) => CommandOutcome::Again(RetryReason::Aborted, error(Kind::Io, "")),
         (key::DATA_PROTECT, 0x27, 0x07) => failed(Kind::NoSpace, "Free space on the array, then continue."),
         (key::DATA_PROTECT, ..) => failed(Kind::Refused, "Remove the write protection, then try again."),
         _ => failed(Kind::Io, ""),
@@ -164,32 +166,32 @@ fn of_sense(sense: &Sense, answer: &Answer, len: u32, place: Place) -> Verdict {
 }
 
 /// The host adapter's driver and the kernel's middle layer speak where the disk does not.
-fn of_host(answer: &Answer, len: u32, place: Place) -> Verdict {
+fn of_host(answer: &CommandStatus, len: u32, place: CommandRange) -> CommandOutcome {
     let lost = |why, words: &str, advice| {
-        Verdict::Again(why, error(Kind::Io, format!("{words} (host status {:02x}h)", answer.host), advice))
+        CommandOutcome::Again(why, error(Kind::Io, format!("{words} (host status {:02x}h)", answer.host), advice))
     };
     let on_the_way = |kind, words: &str| {
         let words = format!("{words} (host status {:02x}h)", answer.host);
-        Verdict::Failed { error: error(kind, words, ""), on_the_way: true }
+        CommandOutcome::Failed { error: error(kind, words, ""), on_the_way: true }
     };
     match answer.host {
         0x00 => done(answer, len, place),
         host::NO_CONNECT => on_the_way(Kind::Gone, "no connection"),
-        0x02 => lost(Again::Busy, "the bus remained busy", ""),
+        0x02 => lost(RetryReason::Busy, "the bus remained busy", ""),
         0x03 => {
             let advice = "Increase --command-timeout if the disk retries for a long time.";
-            lost(Again::TimedOut, "no answer within the timeout", advice)
+            lost(RetryReason::TimedOut, "no answer within the timeout", advice)
         }
-        0x05 => lost(Again::Transport, "aborted by the kernel", ""),
-        0x06 => lost(Again::Transport, "parity error on the bus", "Check the cable."),
-        host::ERROR | 0x09 => lost(Again::Transport, "host adapter error", ""),
-        0x08 => lost(Again::Transport, "SCSI bus reset occurred", ""),
-        0x0b..=0x0e | 0x14 => lost(Again::Transport, "transport error", ""),
+        0x05 => lost(RetryReason::Transport, "aborted by the kernel", ""),
+        0x06 => lost(RetryReason::Transport, "parity error on the bus", "Check the cable."),
+        host::ERROR | 0x09 => lost(RetryReason::Transport, "host adapter error", ""),
+        0x08 => lost(RetryReason::Transport, "SCSI bus reset occurred", ""),
+        0x0b..=0x0e | 0x14 => lost(RetryReason::Transport, "transport error", ""),
         0x11 => reserved(),
         0x12 => failed(Kind::NoSpace, "no space left on the array", "Free space there, then continue."),
         0x13 => {
             let error = DeviceError { of_medium: true, ..error(Kind::Io, "medium error", "") };
-            Verdict::Failed { error, on_the_way: false }
+            CommandOutcome::Failed { error, on_the_way: false }
         }
         _ => on_the_way(Kind::Io, "host adapter error"),
     }
@@ -208,36 +210,36 @@ pub(super) fn kind_of(error: &std::io::Error) -> Kind {
 mod tests {
     use super::*;
 
-    const PLACE: Place = Place { lba: 100, blocks: 16, block_bytes: 512, start: 40 * 512 };
+    const PLACE: CommandRange = CommandRange { lba: 100, blocks: 16, block_bytes: 512, start: 40 * 512 };
 
-    fn sense(key: u8, asc: u8, ascq: u8, information: Option<u64>) -> Answer {
+    fn sense(key: u8, asc: u8, ascq: u8, information: Option<u64>) -> CommandStatus {
         let sense = Sense { key, asc, ascq, deferred: false, information };
-        Answer { status: 2, sense: Some(sense), ..Answer::default() }
+        CommandStatus { status: 2, sense: Some(sense), ..CommandStatus::default() }
     }
 
-    fn of(answer: Answer) -> Verdict {
+    fn of(answer: CommandStatus) -> CommandOutcome {
         judge(&answer, 8192, PLACE)
     }
 
     #[test]
     fn a_short_transfer_is_short_and_counts_whole_blocks() {
-        let moved = |residual| match of(Answer { residual, ..Answer::default() }) {
-            Verdict::Done { moved, recovered: false } => moved,
+        let moved = |residual| match of(CommandStatus { residual, ..CommandStatus::default() }) {
+            CommandOutcome::Done { moved, recovered: false } => moved,
             other => panic!("{other:?}"),
         };
         assert_eq!([moved(0), moved(4096), moved(1), moved(-5)], [8192, 4096, 7680, 8192]);
-        let nothing = of(Answer { residual: 8000, ..Answer::default() });
-        assert!(matches!(nothing, Verdict::Again(Again::MovedNothing, _)), "{nothing:?}");
+        let nothing = of(CommandStatus { residual: 8000, ..CommandStatus::default() });
+        assert!(matches!(nothing, CommandOutcome::Again(RetryReason::MovedNothing, _)), "{nothing:?}");
     }
 
     #[test]
     fn a_medium_error_names_block_and_byte_where_the_disk_does() {
-        let Verdict::Failed { error, on_the_way: false } = of(sense(3, 0x11, 0, Some(110))) else { panic!() };
+        let CommandOutcome::Failed { error, on_the_way: false } = of(sense(3, 0x11, 0, Some(110))) else { panic!() };
         assert_eq!((error.kind, error.offset), (Kind::Io, Some((110 - 40) * 512)));
         assert_eq!(error.words, "medium error: unrecovered read error (sense 3/11/00), LBA 110");
         assert_eq!(error.sense, Some([3, 0x11, 0]));
         for elsewhere in [Some(99), Some(116), None] {
-            let Verdict::Failed { error, .. } = of(sense(3, 0x11, 0, elsewhere)) else { panic!() };
+            let CommandOutcome::Failed { error, .. } = of(sense(3, 0x11, 0, elsewhere)) else { panic!() };
             assert_eq!(error.offset, None, "{elsewhere:?}");
         }
     }
@@ -245,24 +247,24 @@ mod tests {
     #[test]
     fn what_may_pass_is_tried_again_and_the_rest_is_not() {
         let again = |answer| match of(answer) {
-            Verdict::Again(why, _) => Some(why),
+            CommandOutcome::Again(why, _) => Some(why),
             _ => None,
         };
-        let status = |status| Answer { status, ..Answer::default() };
-        let host = |host| Answer { host, ..Answer::default() };
+        let status = |status| CommandStatus { status, ..CommandStatus::default() };
+        let host = |host| CommandStatus { host, ..CommandStatus::default() };
         let table = [
-            (sense(6, 0x29, 0, None), Some(Again::Attention)),
-            (sense(11, 0x4b, 3, None), Some(Again::Aborted)),
-            (sense(2, 4, 1, None), Some(Again::BecomingReady)),
+            (sense(6, 0x29, 0, None), Some(RetryReason::Attention)),
+            (sense(11, 0x4b, 3, None), Some(RetryReason::Aborted)),
+            (sense(2, 4, 1, None), Some(RetryReason::BecomingReady)),
             (sense(2, 4, 3, None), None),
             (sense(4, 0x44, 0, None), None),
             (sense(5, 0x21, 0, None), None),
-            (status(0x28), Some(Again::Busy)),
+            (status(0x28), Some(RetryReason::Busy)),
             // scsi_debug's full queue: the status counts, not what the host says beside it.
-            (Answer { status: 0x28, host: 5, ..Answer::default() }, Some(Again::Busy)),
-            (status(0x08), Some(Again::Busy)),
-            (host(3), Some(Again::TimedOut)),
-            (host(7), Some(Again::Transport)),
+            (CommandStatus { status: 0x28, host: 5, ..CommandStatus::default() }, Some(RetryReason::Busy)),
+            (status(0x08), Some(RetryReason::Busy)),
+            (host(3), Some(RetryReason::TimedOut)),
+            (host(7), Some(RetryReason::Transport)),
             (host(1), None),
         ];
         for (answer, wanted) in table {
@@ -272,32 +274,32 @@ mod tests {
 
     #[test]
     fn a_recovered_error_is_success_and_told() {
-        let recovered = Answer { residual: 512, ..sense(1, 0x17, 1, None) };
-        assert_eq!(of(recovered), Verdict::Done { moved: 7680, recovered: true });
+        let recovered = CommandStatus { residual: 512, ..sense(1, 0x17, 1, None) };
+        assert_eq!(of(recovered), CommandOutcome::Done { moved: 7680, recovered: true });
     }
 
     #[test]
     fn each_refusal_is_called_by_its_name() {
         let told = |answer| match of(answer) {
-            Verdict::Failed { error, .. } => (error.kind, error.words),
+            CommandOutcome::Failed { error, .. } => (error.kind, error.words),
             other => panic!("{other:?}"),
         };
-        let (kind, words) = told(Answer { status: 0x18, ..Answer::default() });
+        let (kind, words) = told(CommandStatus { status: 0x18, ..CommandStatus::default() });
         assert!(kind == Kind::Refused && words.contains("RESERVATION CONFLICT"), "{words}");
         assert_eq!(told(sense(7, 0x27, 0, None)).0, Kind::Refused);
         assert_eq!(told(sense(7, 0x27, 7, None)).0, Kind::NoSpace);
         assert_eq!(told(sense(2, 0x3a, 0, None)).0, Kind::Open);
-        assert_eq!(told(Answer { host: 1, ..Answer::default() }).0, Kind::Gone);
+        assert_eq!(told(CommandStatus { host: 1, ..CommandStatus::default() }).0, Kind::Gone);
     }
 
     #[test]
     fn what_is_said_of_an_earlier_command_is_no_success_of_this_one() {
         let mut answer = sense(3, 0x0c, 0, Some(110));
         answer.sense.as_mut().unwrap().deferred = true;
-        let Verdict::Failed { error, .. } = of(answer) else { panic!() };
+        let CommandOutcome::Failed { error, .. } = of(answer) else { panic!() };
         assert_eq!(error.offset, None);
         assert!(error.words.contains("deferred from an earlier command") && error.advice.contains("lost"), "{error:?}");
         answer.sense.as_mut().unwrap().key = 1;
-        assert!(matches!(of(answer), Verdict::Again(Again::Attention, _)));
+        assert!(matches!(of(answer), CommandOutcome::Again(RetryReason::Attention, _)));
     }
 }

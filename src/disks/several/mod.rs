@@ -8,7 +8,9 @@ mod part;
 #[cfg(test)]
 mod tests;
 
-use crate::core::{Closing, DestTally, Endpoint, Error, Extent, Facts, Kind, Order, PlanDest, Request, WriteOrder};
+use crate::core::{
+    ClosingReport, DestTally, Endpoint, Error, Extent, Facts, Kind, Order, PlanDest, Request, WriteOrder,
+};
 use part::Part;
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -17,7 +19,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Hears of a dest that is dropped, at once and from any thread.
-pub type Dropped = Box<dyn Fn(&Error) + Send + Sync>;
+pub type OnDestDropped = Box<dyn Fn(&Error) + Send + Sync>;
 
 /// Several dests that look like one. A block is written to each of them in turn by one call, so that it needs no second
 /// owner; with as many calls under way as blocks are in flight, each dest has its share of them.
@@ -27,7 +29,7 @@ pub struct Several {
     /// Calls begin with different dests, so that no dest waits for another at the start of each block; not where the
     /// order of writes matters.
     rotate: bool,
-    dropped: OnceLock<Dropped>,
+    dropped: OnceLock<OnDestDropped>,
     /// Calls under way, whichever dest they are with.
     calls: AtomicU32,
     patience: Duration,
@@ -62,7 +64,7 @@ impl Several {
     }
 
     /// Passes each dest to `dropped` that is dropped from now on. Only the first one passed is used.
-    pub fn on_drop(&self, dropped: Dropped) {
+    pub fn on_drop(&self, dropped: OnDestDropped) {
         self.dropped.set(dropped).ok();
     }
 
@@ -175,7 +177,7 @@ impl Endpoint for Several {
         self.parts.iter().for_each(Part::cancel);
     }
 
-    fn closing(&self) -> Closing {
+    fn closing(&self) -> ClosingReport {
         let (mut notes, mut fallbacks) = (Vec::new(), Vec::new());
         for part in &self.parts {
             let closing = part.closing();
@@ -183,7 +185,7 @@ impl Endpoint for Several {
             fallbacks.extend(closing.fallbacks);
         }
         let dests = self.parts.iter().map(Part::outcome).collect();
-        Closing { notes, fallbacks, dests, ..Closing::default() }
+        ClosingReport { notes, fallbacks, dests, ..ClosingReport::default() }
     }
 
     fn dest_tallies(&self) -> Vec<Arc<DestTally>> {

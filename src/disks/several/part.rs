@@ -1,8 +1,8 @@
 //! One of several dests: what it is given, and what it has acknowledged.
 use super::pace::Pace;
 use crate::core::{
-    Cache, Closing, DestOutcome, DestState, DestTally, Endpoint, EndpointKind, Error, Existing, Extent, ExtentSet, Op, PlanDest,
-    Request, RequestError, Side, Transferred, Zeros,
+    Cache, ClosingReport, DestOutcome, DestState, DestTally, Endpoint, EndpointKind, Error, Existing, Extent,
+    ExtentSet, Op, PlanDest, Request, RequestError, Side, Transferred, Zeros,
 };
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -236,12 +236,12 @@ impl Part {
     }
 
     /// What it says at the end, with its name.
-    pub(super) fn closing(&self) -> Closing {
-        let Closing { notes, fallbacks, .. } = self.end.closing();
+    pub(super) fn closing(&self) -> ClosingReport {
+        let ClosingReport { notes, fallbacks, .. } = self.end.closing();
         let named = |all: Vec<String>| {
             all.into_iter().map(|note| format!("destination {}: {note}", self.plan.side.address)).collect()
         };
-        Closing { notes: named(notes), fallbacks: named(fallbacks), ..Closing::default() }
+        ClosingReport { notes: named(notes), fallbacks: named(fallbacks), ..ClosingReport::default() }
     }
 
     pub(super) fn outcome(&self) -> DestOutcome {

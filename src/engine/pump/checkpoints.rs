@@ -1,7 +1,7 @@
 //! Checkpoints, while the pump continues.
-use super::{Failure, Pump};
+use super::{CopyFailure, Pump};
 use crate::core::{Event, Side};
-use crate::engine::checkpoints::{Trouble, flush_error, given_up};
+use crate::engine::checkpoints::{CheckpointError, flush_error, given_up};
 
 impl Pump<'_> {
     /// Looks after checkpoints, where there are any. A flush that failed ends the copy.
@@ -9,11 +9,11 @@ impl Pump<'_> {
         let Some(checkpoints) = &mut self.checkpoints else { return };
         match checkpoints.round(self.queues.now) {
             Ok(()) => {}
-            Err(Trouble::Keep(error)) => self.watch.observer.hear(&Event::Warned(&given_up(&error))),
-            Err(Trouble::Flush(source)) => {
+            Err(CheckpointError::Keep(error)) => self.watch.observer.on_event(&Event::Warned(&given_up(&error))),
+            Err(CheckpointError::Flush(source)) => {
                 let dest = &self.ends[Side::Dest.index()];
                 let error = flush_error(self.plan, dest, source);
-                self.failure = Some(Failure { error, ticket: 0, by_signal: false });
+                self.failure = Some(CopyFailure { error, ticket: 0, by_signal: false });
                 self.clear_suspect();
                 self.ends[Side::Source.index()].cancel();
             }

@@ -1,11 +1,11 @@
 //! What happens to a copy when a request fails: it is reported, and all ahead of it brought home.
-use super::{Failure, Pump};
+use super::{CopyFailure, Pump};
 use crate::core::{Error, Kind, Op, Request, RequestError, Route, Side};
 use std::io;
 
 /// Where in a request it was that it failed.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::engine) enum Place {
+pub(in crate::engine) enum BlamedPlace {
     /// It is reported as it is.
     Known,
     /// It is to be searched for once the other blocks are home.
@@ -15,7 +15,7 @@ pub(in crate::engine) enum Place {
 impl Pump<'_> {
     /// A request has failed for good.
     pub(in crate::engine) fn failed(&mut self, request: Request, error: RequestError) {
-        let place = if self.is_suspect(&request, &error) { Place::ToFind } else { Place::Known };
+        let place = if self.is_suspect(&request, &error) { BlamedPlace::ToFind } else { BlamedPlace::Known };
         self.failed_at(request, error, place);
     }
 
@@ -27,7 +27,7 @@ impl Pump<'_> {
     }
 
     /// The same, with what is known of the place.
-    pub(in crate::engine) fn failed_at(&mut self, request: Request, error: RequestError, place: Place) {
+    pub(in crate::engine) fn failed_at(&mut self, request: Request, error: RequestError, place: BlamedPlace) {
         if error.kind == Kind::Cancelled && self.ending() {
             if request.side == Side::Source && request.op == Op::Read && self.failure.is_none() {
                 self.write_what_came(request);
@@ -51,8 +51,8 @@ impl Pump<'_> {
             let error = self.error_of(&request, error);
             self.set_failure(error, ticket);
             match place {
-                Place::ToFind => self.set_suspect(request),
-                Place::Known => self.retire(request),
+                BlamedPlace::ToFind => self.set_suspect(request),
+                BlamedPlace::Known => self.retire(request),
             }
         } else {
             self.retire(request);
@@ -75,7 +75,7 @@ impl Pump<'_> {
     }
 
     fn set_failure(&mut self, error: Error, ticket: u64) {
-        self.failure = Some(Failure { error, ticket, by_signal: false });
+        self.failure = Some(CopyFailure { error, ticket, by_signal: false });
         self.clear_suspect();
     }
 
@@ -86,7 +86,8 @@ impl Pump<'_> {
 
     /// What to tell of a failed request.
     pub(in crate::engine) fn error_of(&self, request: &Request, error: RequestError) -> Error {
-        error.into_error(self.ends[request.side.index()].facts(), request.op, request.side, request.at())
+        let facts = self.ends[request.side.index()].facts();
+        self.advise_on_reread(request, error.into_error(facts, request.op, request.side, request.at()))
     }
 
     /// On the way out: abandons what has not started, but brings home the blocks ahead of the one that failed.

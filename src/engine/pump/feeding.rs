@@ -1,5 +1,5 @@
 //! A block's beginning and its end: a slot, memory, and the first request.
-use super::{Failure, Pump, Slot};
+use super::{CopyFailure, Pump, Slot};
 use crate::core::{Buffer, Error, Kind, Next, Op, Request, Route, Run, RunKind, Side, Zeros};
 
 /// Room for a block: a slot and memory for its bytes, and for those of the dest where both are compared.
@@ -33,7 +33,7 @@ impl Pump<'_> {
                     let what = format!("cannot find the holes of source {}", self.plan.source.address);
                     let error = Error::new(Kind::Io, what).on(Side::Source).because(source);
                     let error = error.advise("Copy it with --sparse never, which reads all data.");
-                    self.failure = Some(Failure { error, ticket: self.next_ticket, by_signal: false });
+                    self.failure = Some(CopyFailure { error, ticket: self.next_ticket, by_signal: false });
                 }
             }
             self.give_back_reserved(reserved);
@@ -77,7 +77,8 @@ impl Pump<'_> {
         let (ticket, zero) = (self.next_ticket, run.kind == RunKind::Zero);
         self.next_ticket += 1;
         self.in_hand += 1;
-        self.slots[slot as usize] = Slot { zero, ..Slot::of(run.extent) };
+        let reread = self.schedule.is_reread(run.extent);
+        self.slots[slot as usize] = Slot { zero, reread, ..Slot::of(run.extent) };
         let (side, op) = (self.plan.route.reads_from(), Op::Read);
         let offset = self.plan.side(side).offset + run.extent.offset;
         let len = u32::try_from(run.extent.len).expect("a schedule's runs fit in 32 bits");

@@ -9,6 +9,7 @@ mod locate_bad_block;
 mod memory_check;
 mod pacing;
 mod recover_from_dest;
+mod reread;
 mod source_end;
 mod unreadable;
 mod writing;
@@ -17,7 +18,7 @@ use crate::core::{
     Completion, Endpoint, Error, Extent, Limits, MemoryCheck, Op, Plan, Pool, Request, Route, Schedule, Side, Totals,
     Transferred, Unread,
 };
-use crate::engine::alone::Alone;
+use crate::engine::alone::AloneRetries;
 use crate::engine::bad_block_search::BadBlockSearch;
 use crate::engine::checkpoints::Checkpoints;
 use crate::engine::comparing::Comparing;
@@ -38,6 +39,8 @@ pub(in crate::engine) struct Slot {
     pub(in crate::engine) extent: Extent,
     /// They are known to be zeros and were not read.
     pub(in crate::engine) zero: bool,
+    /// An earlier run copied them: they are digested and not written.
+    pub(in crate::engine) reread: bool,
     /// It has been everywhere but at the digests.
     digesting: bool,
     /// Of its bytes as they were read; `None`: they are not checked.
@@ -49,12 +52,13 @@ pub(in crate::engine) struct Slot {
 impl Slot {
     /// A block of data.
     pub(in crate::engine) fn of(extent: Extent) -> Self {
-        Slot { extent, zero: false, digesting: false, fingerprint: None, around: BadBlockSearch::default() }
+        let around = BadBlockSearch::default();
+        Slot { extent, zero: false, reread: false, digesting: false, fingerprint: None, around }
     }
 }
 
 /// Why the copy cannot go on.
-pub(in crate::engine) struct Failure {
+pub(in crate::engine) struct CopyFailure {
     pub(in crate::engine) error: Error,
     /// The block it happened to; those ahead of it are still brought home.
     pub(in crate::engine) ticket: u64,
@@ -85,15 +89,17 @@ pub(in crate::engine) struct Pump<'a> {
     round: Round,
     next_ticket: u64,
     finished: bool,
-    pub(in crate::engine) failure: Option<Failure>,
+    pub(in crate::engine) failure: Option<CopyFailure>,
     /// Of the blocks that were given up on the way out, the first: none behind it is written.
     pub(in crate::engine) given_up: u64,
     pub(in crate::engine) totals: Totals,
+    /// Bytes of blocks that the dest has, those included that were only read again.
+    pub(in crate::engine) done_bytes: u64,
     pub(in crate::engine) meter: Meter,
     /// Blocks of which the dest could not be read, and which were therefore written.
     pub(in crate::engine) unreadable_dest: u64,
     /// Blocks that failed beside others.
-    pub(in crate::engine) alone: Alone,
+    pub(in crate::engine) alone: AloneRetries,
     /// Bad places of the source that the dest has the bytes of.
     pub(in crate::engine) recovery: Option<DestRecovery>,
     /// The block whose read ended the copy.
@@ -139,8 +145,9 @@ impl<'a> Pump<'a> {
             failure: None,
             given_up: u64::MAX,
             totals: Totals::default(),
+            done_bytes: 0,
             meter: Meter::start(),
-            alone: Alone::new(blocks as usize),
+            alone: AloneRetries::new(blocks as usize),
             recovery: None,
             suspect: Suspect::default(),
             unreadable_dest: 0,
@@ -177,13 +184,13 @@ impl<'a> Pump<'a> {
             }
             let (in_flight, limited) = (self.queues.waited_with, self.queues.waited_for_time);
             self.meter.round(self.queues.now, RoundState { in_flight, digesting, limited }, self.watch.tally);
-            self.queues.tell_digested(self.watch.observer);
+            self.queues.report_digested(self.watch.observer);
             // Writes go out by ascending offset within a round, whatever order their reads finished in.
             done.sort_unstable_by_key(|completion| completion.request.ticket);
-            let other_bytes = self.totals.zeroed_bytes + self.totals.hole_bytes;
+            let other_bytes = self.totals.other_bytes();
             self.round = Round { in_flight, disturbed: limited, ..Round::default() };
             done.drain(..).for_each(|completion| self.advance(completion));
-            self.round.disturbed |= self.totals.zeroed_bytes + self.totals.hole_bytes != other_bytes;
+            self.round.disturbed |= self.totals.other_bytes() != other_bytes;
             self.checkpoint();
             self.govern(governor);
         }
@@ -201,6 +208,10 @@ impl<'a> Pump<'a> {
 
     /// Turns a block whose bytes are there, or need not be read, towards the dest.
     pub(in crate::engine) fn on_block_ready(&mut self, request: Request) {
+        if self.slots[request.slot as usize].reread {
+            self.on_reread(request);
+            return;
+        }
         self.take_fingerprint(&request);
         match self.plan.route {
             Route::Copy => self.start_writing(request),
@@ -271,19 +282,26 @@ impl<'a> Pump<'a> {
     }
 
     /// All of a block has arrived.
-    pub(in crate::engine) fn on_block_done(&mut self, mut request: Request) {
+    pub(in crate::engine) fn on_block_done(&mut self, request: Request) {
         if self.has_changed(&request) {
             self.fail_changed(request);
             return;
         }
-        let slot = &mut self.slots[request.slot as usize];
-        slot.digesting = true;
-        let (extent, zero) = (slot.extent, slot.zero);
-        self.queues.release_ticket(Side::Dest, request.ticket);
+        let extent = self.slots[request.slot as usize].extent;
         self.schedule.settled(extent);
         if let Some(checkpoints) = &mut self.checkpoints {
             checkpoints.on_block_done(extent, &self.unread[Side::Source.index()].runs, self.plan.source.offset);
         }
+        self.digest(request);
+    }
+
+    /// The dest has the block: what is left is to digest it, where that is asked for.
+    pub(in crate::engine) fn digest(&mut self, mut request: Request) {
+        let slot = &mut self.slots[request.slot as usize];
+        slot.digesting = true;
+        let (extent, zero) = (slot.extent, slot.zero);
+        self.done_bytes += extent.len;
+        self.queues.release_ticket(Side::Dest, request.ticket);
         if self.queues.digests() {
             request.op = if zero { Op::Zero } else { Op::Write };
             // For the digests of blocks, which may have the extents of only a part of the copy.
@@ -307,7 +325,7 @@ impl<'a> Pump<'a> {
     }
 
     /// Closes the queues, which waits for what is in flight.
-    pub(in crate::engine) fn close(self) -> (Option<Failure>, Meter) {
+    pub(in crate::engine) fn close(self) -> (Option<CopyFailure>, Meter) {
         let Pump { failure, meter, queues, .. } = self;
         drop(queues);
         (failure, meter)

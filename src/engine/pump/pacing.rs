@@ -12,7 +12,7 @@ impl Pump<'_> {
         self.round.finished = self.finished;
         if let Some(limits) = governor.observe(&self.round) {
             self.keep_to(limits);
-            self.watch.observer.hear(&Event::Paced { limits, because: &governor.because() });
+            self.watch.observer.on_event(&Event::Paced { limits, because: &governor.because() });
         }
         let SteadyRate { time, bytes } = governor.settled();
         self.watch.tally.note_settled(time, bytes);

@@ -50,6 +50,7 @@ impl Pump<'_> {
             return;
         }
         if failed.is_none() {
+            recovery.recovered_bytes += place.durable.total_bytes();
             let bad_offset = place.request.at() - self.plan.source.offset;
             for extent in place.durable.iter() {
                 let len = extent.len as usize;

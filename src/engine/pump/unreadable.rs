@@ -1,6 +1,6 @@
 //! Reading around a bad place. Each piece goes the way of any request, so that the other blocks go on meanwhile.
-use super::failing::Place;
-use super::{Failure, Pump};
+use super::failing::BlamedPlace;
+use super::{CopyFailure, Pump};
 use crate::core::{Error, Event, Extent, ExtentSet, Kind, Op, Order, Request, RequestError, Route, Side};
 use crate::engine::bad_block_search::{Block, Step};
 use crate::engine::recover_from_dest::BadPlace;
@@ -43,7 +43,7 @@ impl Pump<'_> {
                 return;
             }
             Step::Bad => {
-                self.failed_at(request, error, Place::Known);
+                self.failed_at(request, error, BlamedPlace::Known);
                 return;
             }
         }
@@ -96,7 +96,7 @@ impl Pump<'_> {
             let name = side.name();
             let warning =
                 format!("cannot read {name} {address} at byte {at} ({}): continuing (--on-error skip)", error.source);
-            self.watch.observer.hear(&Event::Warned(&warning));
+            self.watch.observer.on_event(&Event::Warned(&warning));
         }
         self.unread[side.index()].runs.insert_all(&lost);
         self.watch.tally.unread_sectors.fetch_add(1, Relaxed);
@@ -137,7 +137,7 @@ impl Pump<'_> {
             Some(failure) => failure.ticket = failure.ticket.min(ticket),
             None => {
                 let error = self.error_of(&request, error);
-                self.failure = Some(Failure { error, ticket, by_signal: true });
+                self.failure = Some(CopyFailure { error, ticket, by_signal: true });
             }
         }
         self.retire(request);

@@ -4,7 +4,7 @@ use io_uring::{cqueue, squeue, types};
 use std::io;
 
 /// How requests become entries of a ring, and its completions byte counts. One ring has one form.
-pub trait Form {
+pub trait EntryForm {
     /// What is submitted.
     type Entry: squeue::EntryMarker;
     /// What comes back.
@@ -25,7 +25,7 @@ pub struct Narrow;
 /// Entries of 128 bytes, completions of 32 (since 5.19). Twice the memory to go through, so only where a side needs it.
 pub struct Wide;
 
-impl Form for Narrow {
+impl EntryForm for Narrow {
     type Entry = squeue::Entry;
     type Completion = cqueue::Entry;
     const DETAIL: Option<&'static str> = None;
@@ -39,7 +39,7 @@ impl Form for Narrow {
     }
 }
 
-impl Form for Wide {
+impl EntryForm for Wide {
     type Entry = squeue::Entry128;
     type Completion = cqueue::Entry32;
     const DETAIL: Option<&'static str> = Some("wide entries");

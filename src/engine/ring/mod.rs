@@ -5,6 +5,6 @@ mod form;
 mod queue;
 mod setup;
 
-pub use form::{Form, Narrow, Wide};
+pub use form::{EntryForm, Narrow, Wide};
 pub use queue::RingQueue;
 pub use setup::refused;

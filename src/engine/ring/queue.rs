@@ -1,5 +1,5 @@
 //! One io_uring shared by every side that can be on it.
-use super::form::Form;
+use super::form::EntryForm;
 use super::setup::Ring;
 use crate::core::{Arena, Completion, Endpoint, Queue, Ready, Request, Transferred};
 use io_uring::cqueue::EntryMarker as _;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// One io_uring shared by every side that can be on it; `None` for a side that cannot.
-pub struct RingQueue<F: Form> {
+pub struct RingQueue<F: EntryForm> {
     ring: Ring<F>,
     /// Requests the kernel has, by slot. A block is on one side at a time, so a slot is enough.
     flying: Vec<Option<Request>>,
@@ -34,7 +34,7 @@ pub struct RingQueue<F: Form> {
 /// kernel ends the wait then, because the guess was made of what came last and a disk may be far slower the next time.
 const TOGETHER: Duration = Duration::from_micros(150);
 
-impl<F: Form> RingQueue<F> {
+impl<F: EntryForm> RingQueue<F> {
     /// A ring for `depth` blocks between these sides.
     ///
     /// # Errors
@@ -110,7 +110,7 @@ impl<F: Form> RingQueue<F> {
     }
 }
 
-impl<F: Form> Queue for RingQueue<F> {
+impl<F: EntryForm> Queue for RingQueue<F> {
     fn takes(&self, request: &Request) -> bool {
         let end = self.ends[request.side.index()].as_ref();
         end.and_then(|end| end.on_ring()).is_some_and(|on_ring| on_ring.takes(request))
@@ -186,7 +186,7 @@ impl<F: Form> Queue for RingQueue<F> {
     }
 }
 
-impl<F: Form> Drop for RingQueue<F> {
+impl<F: EntryForm> Drop for RingQueue<F> {
     /// Buffers must outlive the kernel's use of them, and closing a ring does not wait.
     fn drop(&mut self) {
         let mut done = Vec::new();
@@ -233,10 +233,10 @@ mod tests {
     }
 
     /// A pipe that the kernel reads: nothing comes back before a process writes to it.
-    struct Waits(Facts, OwnedFd);
+    struct NeverReady(Facts, OwnedFd);
 
     // SAFETY: the entry names the bytes of the present transfer alone, and the pipe that lives as long as this.
-    unsafe impl OnRing for Waits {
+    unsafe impl OnRing for NeverReady {
         fn fd(&self) -> BorrowedFd<'_> {
             self.1.as_fd()
         }
@@ -251,7 +251,7 @@ mod tests {
         }
     }
 
-    impl Endpoint for Waits {
+    impl Endpoint for NeverReady {
         fn facts(&self) -> &Facts {
             &self.0
         }
@@ -279,7 +279,7 @@ mod tests {
         }
         let arena = Arena::map(1 << 20).unwrap();
         let (from, to) = rustix::pipe::pipe().unwrap();
-        let end: Arc<dyn Endpoint> = Arc::new(Waits(Facts::new("waits", EndpointKind::Pipe), from));
+        let end: Arc<dyn Endpoint> = Arc::new(NeverReady(Facts::new("waits", EndpointKind::Pipe), from));
         let mut queue = RingQueue::<Narrow>::open([Some(end), None], 2, &arena).unwrap();
         let mut buffers = arena.carve(4096, 3);
         for ticket in 0..3 {

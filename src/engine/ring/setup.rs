@@ -1,12 +1,12 @@
 //! Setting up a ring with what this kernel offers.
-use super::form::{Form, Narrow};
+use super::form::{EntryForm, Narrow};
 use crate::core::Arena;
 use io_uring::{Builder, IoUring, opcode};
 use std::io;
 use std::os::fd::RawFd;
 
 /// A ring that is set up, and how.
-pub struct Ring<F: Form> {
+pub struct Ring<F: EntryForm> {
     /// The ring.
     pub uring: Uring<F>,
     /// How it was set up, for the report.
@@ -18,16 +18,16 @@ pub struct Ring<F: Form> {
 }
 
 /// A ring of this form.
-type Uring<F> = IoUring<<F as Form>::Entry, <F as Form>::Completion>;
+type Uring<F> = IoUring<<F as EntryForm>::Entry, <F as EntryForm>::Completion>;
 
 /// What makes one.
-type Maker<F> = Builder<<F as Form>::Entry, <F as Form>::Completion>;
+type Maker<F> = Builder<<F as EntryForm>::Entry, <F as EntryForm>::Completion>;
 
 /// A rung: what it asks of the kernel, and its name.
 type Rung<F> = (fn(&mut Maker<F>) -> &mut Maker<F>, &'static str);
 
 /// From the best to the plainest: what each asks for, and since when.
-fn ladder<F: Form>() -> [Rung<F>; 3] {
+fn ladder<F: EntryForm>() -> [Rung<F>; 3] {
     [
         // 6.1: completions are worked off on request, without interrupts.
         (|builder| builder.setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag(), "deferred completions"),
@@ -38,7 +38,7 @@ fn ladder<F: Form>() -> [Rung<F>; 3] {
     ]
 }
 
-fn build<F: Form>(entries: u32) -> io::Result<(Uring<F>, &'static str)> {
+fn build<F: EntryForm>(entries: u32) -> io::Result<(Uring<F>, &'static str)> {
     let mut refusal = io::Error::from(io::ErrorKind::Unsupported);
     for (flags, name) in ladder::<F>() {
         match flags(&mut Uring::<F>::builder()).build(entries) {
@@ -73,7 +73,7 @@ fn words(error: &io::Error) -> String {
     }
 }
 
-impl<F: Form> Ring<F> {
+impl<F: EntryForm> Ring<F> {
     /// A ring for `depth` requests towards the files `fds` (-1: none), which become fixed files 0, 1, …. The arena is
     /// registered where the limit of locked memory allows it.
     ///

@@ -1,5 +1,5 @@
 //! A queue of blocking calls.
-use super::work::Work;
+use super::work::HelperQueue;
 use crate::core::{CallStyle, Completion, Endpoint, Mailbox, Queue, Ready, Request, Transferred};
 use std::collections::VecDeque;
 use std::io;
@@ -20,7 +20,7 @@ struct Helpers {
     threads: Vec<JoinHandle<()>>,
     /// Submitted, to be handed over together.
     batch: Vec<Request>,
-    work: Arc<Work>,
+    work: Arc<HelperQueue>,
     mailbox: Arc<Mailbox>,
     in_flight: usize,
 }

@@ -5,13 +5,13 @@ use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Requests that wait for a helper, first come, first served.
 #[derive(Default)]
-pub(super) struct Work {
-    desk: Mutex<Desk>,
+pub(super) struct HelperQueue {
+    desk: Mutex<SharedQueue>,
     come: Condvar,
 }
 
 #[derive(Default)]
-struct Desk {
+struct SharedQueue {
     todo: VecDeque<Request>,
     /// Helpers that sleep until there is work.
     asleep: usize,
@@ -20,7 +20,7 @@ struct Desk {
     closed: bool,
 }
 
-impl Work {
+impl HelperQueue {
     /// Puts a batch there, with one lock, and wakes as many sleeping helpers as it has requests: a helper that is up
     /// looks for more by itself.
     pub(super) fn put(&self, batch: &mut Vec<Request>) {

@@ -7,7 +7,7 @@ const IN_FLIGHT_MIN: u32 = 2;
 
 /// A change of the limits; sides by `Side::index`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
+pub(super) enum LimitChange {
     /// Twice as many requests of a side in flight.
     More(usize),
     /// Half as many.
@@ -18,10 +18,10 @@ pub(super) enum Change {
     Larger,
 }
 
-impl Change {
+impl LimitChange {
     /// Whether it puts more requests in flight.
     pub(super) fn adds(self) -> bool {
-        matches!(self, Change::More(_) | Change::Smaller)
+        matches!(self, LimitChange::More(_) | LimitChange::Smaller)
     }
 }
 
@@ -53,16 +53,16 @@ impl Bounds {
     }
 
     /// The limits after `change`; `None` where they do not fit.
-    pub(super) fn after(&self, limits: Limits, change: Change) -> Option<Limits> {
+    pub(super) fn after(&self, limits: Limits, change: LimitChange) -> Option<Limits> {
         let mut to = limits;
         match change {
-            Change::More(side) => to.in_flight[side] = to.in_flight[side].checked_mul(2)?,
-            Change::Fewer(side) => to.in_flight[side] /= 2,
-            Change::Smaller => {
+            LimitChange::More(side) => to.in_flight[side] = to.in_flight[side].checked_mul(2)?,
+            LimitChange::Fewer(side) => to.in_flight[side] /= 2,
+            LimitChange::Smaller => {
                 to.block_bytes /= 2;
                 to.in_flight = to.in_flight.map(|count| count.saturating_mul(2));
             }
-            Change::Larger => {
+            LimitChange::Larger => {
                 to.block_bytes = to.block_bytes.checked_mul(2)?;
                 to.in_flight = to.in_flight.map(|count| (count / 2).max(IN_FLIGHT_MIN));
             }

@@ -1,10 +1,10 @@
 //! The governor: which trial is next, and what it costs.
 use super::bursts::BurstSearch;
-use super::change::{Bounds, Change};
+use super::change::{Bounds, LimitChange};
 use super::limits::{Bursts, Limits, Round, Start, SteadyRate};
 use super::reason;
 use super::trial::{Gains, Running, Trial, Verdict, is_clear, is_clear_early};
-use super::window::{Came, FIRST_REQUESTS, Window, wanted};
+use super::window::{FIRST_REQUESTS, Window, WindowShare, wanted};
 use crate::core::Side;
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ pub struct Governor {
     /// Whether twice as many were tried a second time, because one pair of windows was against them.
     retried: [bool; 2],
     /// The change that won, which is tried again.
-    again: Option<Change>,
+    again: Option<LimitChange>,
     /// Which later trial is next.
     turn: usize,
     next_at_s: f64,
@@ -182,7 +182,7 @@ impl Governor {
         let together = self.start.tuning.bursts != Bursts::Never;
         let traffic_bytes: u64 = round.came_bytes.iter().sum();
         for side in 0..2 {
-            self.windows[side].note(&Came {
+            self.windows[side].note(&WindowShare {
                 passed_s,
                 requests: round.came[side],
                 bytes: if together { traffic_bytes } else { round.came_bytes[side] },
@@ -246,8 +246,8 @@ impl Governor {
     }
 
     /// The first trials follow each other; between later ones there are pauses.
-    fn next_change(&mut self, by: usize) -> Option<Change> {
-        let of_other = [Change::More(1 - by), Change::Fewer(1 - by)];
+    fn next_change(&mut self, by: usize) -> Option<LimitChange> {
+        let of_other = [LimitChange::More(1 - by), LimitChange::Fewer(1 - by)];
         if let Some(change) = self.again.take().filter(|change| !of_other.contains(change)) {
             return Some(change);
         }
@@ -255,12 +255,12 @@ impl Governor {
         if self.start.rotational[by] && few_s {
             return None;
         }
-        let more = Change::More(by);
-        let up = if self.bounds.after(self.limits, more).is_some() { more } else { Change::Smaller };
+        let more = LimitChange::More(by);
+        let up = if self.bounds.after(self.limits, more).is_some() { more } else { LimitChange::Smaller };
         if !std::mem::replace(&mut self.tried[by][0], true) {
             return Some(up);
         }
-        let fewer = Change::Fewer(by);
+        let fewer = LimitChange::Fewer(by);
         if !self.tried[by][1] && self.bounds.after(self.limits, fewer).is_some() {
             self.tried[by][1] = true;
             return Some(fewer);
@@ -270,13 +270,13 @@ impl Governor {
             return None;
         }
         self.turn += 1;
-        Some([up, fewer, Change::Larger][self.turn % 3])
+        Some([up, fewer, LimitChange::Larger][self.turn % 3])
     }
 
     /// Whether the first trials of a side are still under way.
     fn is_early(&self, by: usize) -> bool {
         let [more, fewer] = self.tried[by];
-        let may_be_fewer = self.bounds.after(self.limits, Change::Fewer(by)).is_some();
+        let may_be_fewer = self.bounds.after(self.limits, LimitChange::Fewer(by)).is_some();
         !more || (!fewer && may_be_fewer) || self.now_s < EARLY_S
     }
 
@@ -378,11 +378,11 @@ impl Governor {
             self.pause_s = PAUSE_S;
             match running.change {
                 // Whether that was luck is seen once no more is gained.
-                Change::More(side) => (self.tried[side], self.retried[side]) = ([false, false], false),
-                Change::Fewer(side) => self.tried[side] = [true, false],
-                Change::Smaller | Change::Larger => {}
+                LimitChange::More(side) => (self.tried[side], self.retried[side]) = ([false, false], false),
+                LimitChange::Fewer(side) => self.tried[side] = [true, false],
+                LimitChange::Smaller | LimitChange::Larger => {}
             }
-        } else if running.change == Change::More(running.by) && running.gains.pairs == 1 {
+        } else if running.change == LimitChange::More(running.by) && running.gains.pairs == 1 {
             // One pair may have met a pause of something else. Not again: what is slower twice is slower.
             let retried = std::mem::replace(&mut self.retried[running.by], true);
             self.tried[running.by][0] = retried;

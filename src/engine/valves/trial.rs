@@ -1,5 +1,5 @@
 //! One change that is tried: windows without and with it in turn, and what they say.
-use super::change::Change;
+use super::change::LimitChange;
 use super::limits::Limits;
 pub use crate::core::{Trial, TrialVerdict as Verdict};
 
@@ -107,7 +107,7 @@ fn clear(gain: f64, loss: f64, least: f64) -> Option<bool> {
 /// A trial that runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Running {
-    pub(super) change: Change,
+    pub(super) change: LimitChange,
     /// The side whose rate counts.
     pub(super) by: usize,
     pub(super) base: Limits,
@@ -131,7 +131,13 @@ pub(super) struct Running {
 
 impl Running {
     /// Begins with a window without the change.
-    pub(super) fn new(change: Change, by: usize, [base, other]: [Limits; 2], now_s: f64, arrived_bytes: u64) -> Self {
+    pub(super) fn new(
+        change: LimitChange,
+        by: usize,
+        [base, other]: [Limits; 2],
+        now_s: f64,
+        arrived_bytes: u64,
+    ) -> Self {
         Running {
             change,
             by,

@@ -32,14 +32,14 @@ pub(super) struct Window {
     pub(super) arrived_bytes: u64,
     /// Seconds.
     pub(super) time_s: f64,
-    whole: Whole,
+    whole: EqualRounds,
     full: bool,
 }
 
 /// The part of a window in which each place of the queue came back equally often. Requests that were sent together come
 /// back together: a window that ends between them would be off by most of a queue.
 #[derive(Clone, Copy, Debug, Default)]
-struct Whole {
+struct EqualRounds {
     queues: u32,
     requests: u32,
     bytes: f64,
@@ -48,7 +48,7 @@ struct Whole {
 
 /// What a round brought to one side.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Came {
+pub(super) struct WindowShare {
     /// Seconds since the last round.
     pub(super) passed_s: f64,
     /// Requests of this side that came back.
@@ -75,7 +75,7 @@ impl Window {
     }
 
     /// Adds a round.
-    pub(super) fn note(&mut self, came: &Came) {
+    pub(super) fn note(&mut self, came: &WindowShare) {
         let full = came.in_flight >= came.limit && !came.disturbed;
         if full && !self.full {
             // The queue has only just filled: what is in it did not wait as long as it will.
@@ -102,7 +102,7 @@ impl Window {
             let requests = queues * came.limit;
             // What came in this round beyond whole queues belongs to the next one.
             let bytes = self.bytes as f64 * f64::from(requests) / f64::from(self.requests);
-            self.whole = Whole { queues, requests, bytes, time_s: self.time_s };
+            self.whole = EqualRounds { queues, requests, bytes, time_s: self.time_s };
         }
     }
 
@@ -128,8 +128,8 @@ impl Window {
     /// Bytes a second.
     pub(super) fn rate(&self) -> f64 {
         match self.whole {
-            Whole { queues: 0, .. } => self.bytes as f64 / self.time_s.max(1e-9),
-            Whole { bytes, time_s, .. } => bytes / time_s.max(1e-9),
+            EqualRounds { queues: 0, .. } => self.bytes as f64 / self.time_s.max(1e-9),
+            EqualRounds { bytes, time_s, .. } => bytes / time_s.max(1e-9),
         }
     }
 
@@ -153,7 +153,7 @@ mod tests {
         let mut window = Window { full: true, ..Window::default() };
         window.begin(0, 0);
         let mut note = |requests: u32, passed_s: f64| {
-            window.note(&Came {
+            window.note(&WindowShare {
                 passed_s,
                 requests,
                 bytes: u64::from(requests) << 20,

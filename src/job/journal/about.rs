@@ -2,7 +2,7 @@
 use crate::core::{EndpointKind, Error, Facts, FileId, Kind, Side};
 use crate::files::open_to_read;
 use crate::ledger::journal::{Head, Journal, read};
-use crate::ledger::{Misfit, SideIdentity};
+use crate::ledger::{Mismatch, SideIdentity};
 use std::io::BufReader;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -14,8 +14,8 @@ pub(super) fn is_about(head: &Head, dest: &Facts) -> bool {
     }
     let now = SideIdentity::of(dest, head.dest.offset_bytes);
     // The same disk may have been formatted to other blocks.
-    let is_same = |misfit: &Misfit| matches!(misfit, Misfit::LogicalBlock { .. });
-    head.dest.misfits(Side::Dest, &now).iter().all(is_same)
+    let is_same = |mismatch: &Mismatch| matches!(mismatch, Mismatch::LogicalBlock { .. });
+    head.dest.mismatches(Side::Dest, &now).iter().all(is_same)
 }
 
 /// Whether it can be about a device that shares bytes with `dest`: its disk, or a partition of it.

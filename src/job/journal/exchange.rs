@@ -9,7 +9,7 @@ use crate::job::host;
 use crate::ledger::journal::{Journal, Sample, State, read, sample_places};
 use crate::ledger::mapfile::{Mapfile, MapfileFile};
 use crate::plan;
-use crate::plan::{JournalWish, Options};
+use crate::plan::{JournalChoice, Options};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -88,7 +88,7 @@ pub(crate) fn import(mapfile: &Path, options: &Options) -> Result<Imported> {
         );
     }
     let path = match &options.journal {
-        JournalWish::At(path) => Some(path.clone()),
+        JournalChoice::At(path) => Some(path.clone()),
         _ => place::of(&dest),
     };
     let Some(path) = path else {

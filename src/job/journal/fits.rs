@@ -5,8 +5,8 @@ use crate::core::{
     Result, Side,
 };
 use crate::disks;
-use crate::ledger::journal::{Ended, Head, Journal, Now, State, sample_places};
-use crate::ledger::{Misfit, SideIdentity};
+use crate::ledger::journal::{FinalStamp, Head, Journal, Now, State, sample_places};
+use crate::ledger::{Mismatch, SideIdentity};
 use rustix::fs::{FileType, Stat};
 use std::path::Path;
 use std::sync::Arc;
@@ -45,18 +45,18 @@ fn check_unwritten(record_file: &str, journal: &Journal, dest: &Path) -> Result<
          from the start. If no data was changed, restore the time with touch -d {} and resume.",
         then.dest_mtime
     );
-    let of = |ended: Ended| (ended.dest_mtime, ended.dest_size_bytes);
-    let misfit = Misfit::Written { then: of(then.clone()), now: of(now) };
-    Err(Error::new(Kind::Refused, format!("cannot resume: {record_file} does not match: {misfit}")).advise(advice))
+    let of = |ended: FinalStamp| (ended.dest_mtime, ended.dest_size_bytes);
+    let mismatch = Mismatch::Written { then: of(then.clone()), now: of(now) };
+    Err(Error::new(Kind::Refused, format!("cannot resume: {record_file} does not match: {mismatch}")).advise(advice))
 }
 
 /// What a regular file is at the end of a copy; `None` for anything else.
-pub(super) fn ended_as(stat: &Stat) -> Option<Ended> {
+pub(super) fn ended_as(stat: &Stat) -> Option<FinalStamp> {
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return None;
     }
     let mtime = jiff::Timestamp::new(stat.st_mtime, i32::try_from(stat.st_mtime_nsec).ok()?).ok()?;
-    Some(Ended { dest_mtime: format!("{mtime:.9}"), dest_size_bytes: u64::try_from(stat.st_size).ok()? })
+    Some(FinalStamp { dest_mtime: format!("{mtime:.9}"), dest_size_bytes: u64::try_from(stat.st_size).ok()? })
 }
 
 /// The same of what `record file` says.
@@ -76,7 +76,7 @@ pub(super) fn check_state(
     let ranges = ranges::digest(plan);
     let now = Now { len_bytes: plan.len, ranges, source: &from, dest: &to, samples: &then, dest_differs: &[] };
     // Before any byte is read: of another disk none need be.
-    refuse(record_file, head.misfits(state, &now))?;
+    refuse(record_file, head.mismatches(state, &now))?;
     if state.durable.is_empty() {
         return Ok(());
     }
@@ -97,12 +97,12 @@ pub(super) fn check_state(
             Some(there) if Some(there) == digest_at(Side::Dest, &dest_end, on_dest) => {}
             Some(_) => dest_differs.push(place),
             None if plan.on_error.looks_closer() => {}
-            None => unreadable.push(Misfit::Unreadable { side: Side::Source, extent: on_source }),
+            None => unreadable.push(Mismatch::Unreadable { side: Side::Source, extent: on_source }),
         }
     }
-    let mut misfits = head.misfits(state, &Now { samples: &samples, dest_differs: &dest_differs, ..now });
-    misfits.append(&mut unreadable);
-    refuse(record_file, misfits)
+    let mut mismatches = head.mismatches(state, &Now { samples: &samples, dest_differs: &dest_differs, ..now });
+    mismatches.append(&mut unreadable);
+    refuse(record_file, mismatches)
 }
 
 /// A source of which not all can be read is still the one that it was, as long as some of what is remembered of it can
@@ -114,20 +114,20 @@ fn passed_over(now: Vec<Option<BlockDigest>>, then: &[Option<BlockDigest>], plan
     now.into_iter().zip(then).map(|(now, then)| now.or(*then)).collect()
 }
 
-fn refuse(record_file: &str, misfits: Vec<Misfit>) -> Result<()> {
-    if misfits.is_empty() {
+fn refuse(record_file: &str, mismatches: Vec<Mismatch>) -> Result<()> {
+    if mismatches.is_empty() {
         return Ok(());
     }
-    let mut words: Vec<String> = misfits.iter().take(NAMED).map(ToString::to_string).collect();
-    if misfits.len() > NAMED {
-        words.push(format!("and {} more", misfits.len() - NAMED));
+    let mut words: Vec<String> = mismatches.iter().take(NAMED).map(ToString::to_string).collect();
+    if mismatches.len() > NAMED {
+        words.push(format!("and {} more", mismatches.len() - NAMED));
     }
     let what = format!("cannot resume: {record_file} does not match: {}", words.join("; "));
     let mut advice =
         "Nothing was written. Give the source and the destination of that copy, unmodified, or copy from the start \
          with haul copy --restart."
             .to_owned();
-    if misfits.iter().all(|misfit| matches!(misfit, Misfit::Unreadable { .. })) {
+    if mismatches.iter().all(|mismatch| matches!(mismatch, Mismatch::Unreadable { .. })) {
         advice = "Nothing was written. To continue despite unreadable sectors, use --on-error skip.".to_owned();
     }
     Err(Error::new(Kind::Refused, what).advise(advice))

@@ -1,7 +1,8 @@
 //! Who writes the journal while the copy runs.
 use super::fits::{SAMPLE_BYTES, SAMPLES, digest_at, ended_as};
-use crate::core::{CheckpointSink, Endpoint, Error, Extent, ExtentSet, Plan, Result, Side};
-use crate::ledger::journal::{Ended, Head, Journal, Sample, sample_places};
+use super::place;
+use crate::core::{CheckpointSink, Endpoint, Error, Extent, ExtentSet, Kind, Plan, Result, Side};
+use crate::ledger::journal::{FinalStamp, Head, Journal, Sample, sample_places};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,10 +23,10 @@ struct Inner {
     /// What is copied of the source, counted from the first byte of the copy; `None`: all.
     ranges: Option<Vec<Extent>>,
     journal: Option<Journal>,
-    /// When this run began, in the form of [`Ended::dest_mtime`].
+    /// When this run began, in the form of [`FinalStamp::dest_mtime`].
     began: String,
     /// What the dest was when an earlier run ended.
-    before: Option<Ended>,
+    before: Option<FinalStamp>,
 }
 
 /// What became of a journal after a copy.
@@ -57,7 +58,8 @@ impl Inner {
                 }
             }
             // It exists from the first journal on: nothing is made before the user agreed.
-            place::prepare(&self.path).map_err(|cause| self.error(cause.into()))?;
+            let what = || format!("cannot create journal {}", self.path.display());
+            place::prepare(&self.path).map_err(|cause| Error::new(Kind::Io, what()).because(cause))?;
             self.journal = Some(Journal::create(&self.path, head).map_err(|fault| self.error(fault))?);
         }
         Ok(self.journal.as_mut().unwrap_or_else(|| unreachable!("it was made just now")))
@@ -72,7 +74,7 @@ impl JournalWriter {
         source: Arc<dyn Endpoint>,
         plan: &Plan,
         journal: Option<Journal>,
-        before: Option<Ended>,
+        before: Option<FinalStamp>,
     ) -> Self {
         let samples = if plan.source.moves_head { SAMPLES_UNDER_A_HEAD } else { SAMPLES };
         let began = format!("{:.9}", jiff::Timestamp::now());
@@ -98,7 +100,8 @@ impl JournalWriter {
             if !all_done && !state.durable.is_empty() {
                 let unread_bytes = state.unread.total_bytes();
                 // Some file systems keep no time of writing: theirs is older than what was written.
-                let is_kept = |ended: &Ended| ended.dest_mtime >= inner.began || inner.before.as_ref() == Some(ended);
+                let is_kept =
+                    |ended: &FinalStamp| ended.dest_mtime >= inner.began || inner.before.as_ref() == Some(ended);
                 if let Some(ended) = dest.and_then(ended_now).filter(is_kept) {
                     // Without that line the journal claims no less.
                     let _ = journal.end(ended);
@@ -117,7 +120,7 @@ impl JournalWriter {
 
 /// What a destination file is now. The time of its last write has to survive a power loss too, or it would be another
 /// one afterwards.
-fn ended_now(dest: &Arc<dyn Endpoint>) -> Option<Ended> {
+fn ended_now(dest: &Arc<dyn Endpoint>) -> Option<FinalStamp> {
     let file = dest.descriptor()?;
     // Of a device there is nothing to say.
     ended_as(&rustix::fs::fstat(file).ok()?)?;

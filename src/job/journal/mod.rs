@@ -18,7 +18,7 @@ use crate::core::{
 use crate::job::beside;
 use crate::ledger::journal::{Head, Journal};
 use crate::ledger::{FaultKind, SideIdentity};
-use crate::plan::{JournalWish, Options};
+use crate::plan::{JournalChoice, Options, words};
 pub(crate) use exchange::{Exported, Imported, export, import};
 pub(crate) use folders::{all as folders_of_devices, keep_in};
 use journal_writer::JournalWriter;
@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use waiting::Waiting;
-pub(crate) use waiting::{Choice, Unfinished};
+pub(crate) use waiting::{ResumeChoice, Unfinished};
 
 /// Least and greatest time between two checkpoints, unless the user says.
 const EVERY: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(60)];
@@ -61,8 +61,8 @@ pub(crate) struct ExistingJournal {
 /// Refused. A journal that cannot be read.
 pub(crate) fn look(options: &Options, plan: &Plan, source: &Facts, dest: &Facts) -> Result<ExistingJournal> {
     let (path, named) = match &options.journal {
-        JournalWish::At(path) => (Some(path.clone()), true),
-        JournalWish::Auto | JournalWish::Never => (place::of(dest), false),
+        JournalChoice::At(path) => (Some(path.clone()), true),
+        JournalChoice::Auto | JournalChoice::Never => (place::of(dest), false),
     };
     let mut found = ExistingJournal {
         path,
@@ -129,6 +129,16 @@ impl ExistingJournal {
     /// There is a journal of a copy to this dest that did not come to its end.
     pub(crate) fn is_unfinished(&self) -> bool {
         self.old.is_some()
+    }
+
+    /// How much a resumed copy by `plan` reads again, if it does.
+    pub(crate) fn reread_warning(&self, plan: &Plan) -> Option<String> {
+        let old = self.old.as_ref().filter(|_| self.resumes && !plan.hashes.is_empty())?;
+        let bytes = words::exact(old.state().durable.total_bytes());
+        Some(format!(
+            "{bytes} that earlier runs copied are read from the source again: a digest of all data needs every byte, \
+             and earlier runs kept no digests"
+        ))
     }
 
     /// A journal is kept.

@@ -4,7 +4,7 @@ use super::waiting::Waiting;
 use super::{about, foreign, place};
 use crate::core::{Error, Facts, Kind};
 use crate::disks::probe;
-use crate::files::{FileError, Opening, Place, canonical};
+use crate::files::{FileError, FolderEntry, Opening, canonical};
 use crate::ledger::FaultKind;
 use crate::ledger::journal::Head;
 use std::path::{Path, PathBuf};
@@ -103,7 +103,7 @@ impl Stale {
             return Err(Error::new(Kind::Refused, what).advise(advice));
         }
         let removed =
-            Place::of(&self.path).map_err(FileError::from).and_then(|place| match place.open(Opening::Own)? {
+            FolderEntry::of(&self.path).map_err(FileError::from).and_then(|place| match place.open(Opening::Own)? {
                 Some(file) => place.remove(file),
                 None => Ok(()),
             });

@@ -32,7 +32,7 @@ pub(crate) struct Unfinished {
 
 /// What is to become of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Choice {
+pub(crate) enum ResumeChoice {
     /// It is continued.
     Resume,
     /// It is abandoned.

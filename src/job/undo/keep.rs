@@ -2,7 +2,7 @@
 use crate::core::{Arena, Endpoint, Error, Extent, Facts, Kind, Op, Request, Result, Side, Stop};
 use crate::ledger::SideIdentity;
 use crate::ledger::undo::{Head, Undo, UndoMaking};
-use crate::measure::Bad;
+use crate::measure::BadRange;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 pub(crate) const AT_ONCE_BYTES: u32 = 4 << 20;
 
 /// What is kept, and how much of it.
-pub(crate) struct Keeping<'a> {
+pub(crate) struct UndoTask<'a> {
     pub(crate) facts: &'a Facts,
     pub(crate) end: &'a Arc<dyn Endpoint>,
     /// Where, at most.
@@ -21,12 +21,12 @@ pub(crate) struct Keeping<'a> {
 }
 
 /// What was kept.
-pub(crate) struct Kept {
+pub(crate) struct KeptOriginals {
     pub(crate) undo: Undo,
     /// What may be written over now, from the start of each place.
     pub(crate) extents: Vec<Extent>,
     /// Where reading failed; what lies there is not kept, and not written over.
-    pub(crate) bad: Vec<Bad>,
+    pub(crate) bad: Vec<BadRange>,
 }
 
 /// Keeps originals at `path`. Once this returns they are durable, and what was kept may be written over. `None`: it was
@@ -34,8 +34,8 @@ pub(crate) struct Kept {
 ///
 /// # Errors
 /// Nothing could be read, or nothing can be kept there.
-pub(crate) fn keep(path: &Path, asked: &Keeping<'_>, stop: &Stop) -> Result<Option<Kept>> {
-    let Keeping { facts, end, places, time } = *asked;
+pub(crate) fn keep(path: &Path, asked: &UndoTask<'_>, stop: &Stop) -> Result<Option<KeptOriginals>> {
+    let UndoTask { facts, end, places, time } = *asked;
     let failed = |fault: crate::ledger::Fault| fault.into_error(&path.display().to_string());
     let head = Head {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -68,7 +68,7 @@ pub(crate) fn keep(path: &Path, asked: &Keeping<'_>, stop: &Stop) -> Result<Opti
                     ));
                 }
                 Err(error) => {
-                    bad.push(Bad::of(extent.offset, extent.len as u32, &error));
+                    bad.push(BadRange::of(extent.offset, extent.len as u32, &error));
                     open[at] = false;
                     continue;
                 }
@@ -86,13 +86,13 @@ pub(crate) fn keep(path: &Path, asked: &Keeping<'_>, stop: &Stop) -> Result<Opti
         .map(|(place, len)| Extent::new(place.offset, len))
         .collect();
     if extents.is_empty() {
-        let why = bad.first().map_or_else(String::new, |bad: &Bad| format!(": {}", bad.why));
+        let why = bad.first().map_or_else(String::new, |bad: &BadRange| format!(": {}", bad.why));
         let what = format!("cannot read {} at any of the places to measure{why}", facts.address);
         let advice = "haul overwrites only data that it has saved; --destroy measures without saving.";
         return Err(Error::new(Kind::Io, what).advise(advice));
     }
     let undo = making.finish().map_err(failed)?;
-    Ok(Some(Kept { undo, extents, bad }))
+    Ok(Some(KeptOriginals { undo, extents, bad }))
 }
 
 /// Reads and writes pieces, one at a time.

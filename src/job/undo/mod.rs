@@ -10,9 +10,9 @@ use crate::disks;
 use crate::job::journal;
 use crate::job::operator::Operator;
 use crate::ledger::undo::Undo;
-use crate::ledger::{Fault, Misfit, SideIdentity};
+use crate::ledger::{Fault, Mismatch, SideIdentity};
 use crate::plan;
-pub(crate) use keep::{AT_ONCE_BYTES, Keeping, Mover, keep};
+pub(crate) use keep::{AT_ONCE_BYTES, Mover, UndoTask, keep};
 pub(crate) use put_back::{NotPutBack, PutBack, put_back};
 use std::path::{Path, PathBuf};
 pub(crate) use waiting::{are_there, explain, find_all, read_warnings, write_warnings};
@@ -38,8 +38,8 @@ pub(crate) fn put_back_earlier(device: &Facts) -> Result<Option<PutBack>> {
     let Some(path) = of(device) else { return Ok(None) };
     let failed = |fault: Fault| fault.into_error(&path.display().to_string());
     let Some(undo) = Undo::open(&path).map_err(failed)? else { return Ok(None) };
-    if let Some(misfit) = misfit(&undo, device) {
-        let what = format!("undo journal {} belongs to another device: {misfit}", path.display());
+    if let Some(mismatch) = mismatch(&undo, device) {
+        let what = format!("undo journal {} belongs to another device: {mismatch}", path.display());
         let advice = "Attach that device and run haul tune PATH --restore, or move the file away.";
         return Err(Error::new(Kind::Refused, what).advise(advice));
     }
@@ -64,13 +64,13 @@ fn of(device: &Facts) -> Option<PathBuf> {
 }
 
 /// What about the device is not as the journal remembers it.
-fn misfit(undo: &Undo, device: &Facts) -> Option<String> {
+fn mismatch(undo: &Undo, device: &Facts) -> Option<String> {
     let (then, now) = (&undo.head().device, SideIdentity::of(device, 0));
     if then.size_bytes != now.size_bytes {
         return Some(format!("it had {} bytes and has {}", size(then), size(&now)));
     }
     let side = crate::core::Side::Dest;
-    then.misfits(side, &now).first().map(Misfit::to_string)
+    then.mismatches(side, &now).first().map(Mismatch::to_string)
 }
 
 fn size(side: &SideIdentity) -> u64 {

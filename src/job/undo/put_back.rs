@@ -1,8 +1,8 @@
 //! Putting originals back: what carries the session's content, and nothing else.
 use super::keep::{AT_ONCE_BYTES, Mover};
 use crate::core::{Endpoint, Error, Extent, ExtentSet, Kind, Op, Result, Side};
-use crate::ledger::undo::{Content, Kept, PIECE_BYTES, Undo};
-use crate::measure::Left;
+use crate::ledger::undo::{Content, Original, PIECE_BYTES, Undo};
+use crate::measure::NotRestored;
 use std::io;
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(crate) struct NotPutBack {
     /// What failed first, with the places in its advice.
     pub(crate) error: Error,
     /// What is not back, and where its originals are.
-    pub(crate) left: Left,
+    pub(crate) left: NotRestored,
 }
 
 /// Puts back what was kept, makes it durable, and then removes the journal. A sector that carries the session's content
@@ -44,10 +44,10 @@ pub(crate) struct NotPutBack {
 pub(crate) fn put_back(undo: Undo, end: &Arc<dyn Endpoint>) -> std::result::Result<PutBack, Box<NotPutBack>> {
     let kept = || undo.kept().iter().map(|kept| kept.extent);
     let journal = undo.path().to_owned();
-    let mut work = match Work::new(&undo, end) {
+    let mut work = match Restore::new(&undo, end) {
         Ok(work) => work,
         Err(error) => {
-            let left = Left { journal, places: merged(kept()) };
+            let left = NotRestored { journal, places: merged(kept()) };
             return Err(Box::new(NotPutBack { error, left }));
         }
     };
@@ -62,9 +62,9 @@ pub(crate) fn put_back(undo: Undo, end: &Arc<dyn Endpoint>) -> std::result::Resu
     if let Err(error) = end.make_durable() {
         // It is unknown which of them it lost.
         kept().for_each(|extent| work.left.insert(extent));
-        work.tell(Op::Write, kept().next().map_or(0, |first| first.offset), error);
+        work.record_failure(Op::Write, kept().next().map_or(0, |first| first.offset), error);
     }
-    let Work { failure, foreign, unreadable, mut left, done, .. } = work;
+    let Restore { failure, foreign, unreadable, mut left, done, .. } = work;
     let (address, path) = (&end.facts().address, journal.display().to_string());
     let theirs = (!foreign.is_empty()).then(|| whose(&foreign, &unreadable));
     let told = match (failure, theirs) {
@@ -77,10 +77,10 @@ pub(crate) fn put_back(undo: Undo, end: &Arc<dyn Endpoint>) -> std::result::Resu
         left.insert_all(&foreign);
         left.insert_all(&unreadable);
     }
-    Err(Box::new(NotPutBack { error, left: Left { journal, places: left.iter().collect() } }))
+    Err(Box::new(NotPutBack { error, left: NotRestored { journal, places: left.iter().collect() } }))
 }
 
-struct Work<'a> {
+struct Restore<'a> {
     content: Content,
     end: &'a Arc<dyn Endpoint>,
     mover: Mover<'a>,
@@ -105,9 +105,9 @@ struct Work<'a> {
     done: PutBack,
 }
 
-impl<'a> Work<'a> {
+impl<'a> Restore<'a> {
     fn new(undo: &Undo, end: &'a Arc<dyn Endpoint>) -> Result<Self> {
-        Ok(Work {
+        Ok(Restore {
             content: Content::of(&undo.head().session),
             end,
             mover: Mover::new(end)?,
@@ -124,7 +124,7 @@ impl<'a> Work<'a> {
         })
     }
 
-    fn one(&mut self, undo: &Undo, kept: &Kept) {
+    fn one(&mut self, undo: &Undo, kept: &Original) {
         let extent = kept.extent;
         self.done.kept_bytes += extent.len;
         if self.is_over {
@@ -176,7 +176,7 @@ impl<'a> Work<'a> {
     }
 
     /// Originals from the journal.
-    fn load(&mut self, undo: &Undo, kept: &Kept) -> Result<()> {
+    fn load(&mut self, undo: &Undo, kept: &Original) -> Result<()> {
         let path = undo.path().display().to_string();
         let original = self.original.get_mut(..kept.extent.len as usize).ok_or_else(|| senseless(&path))?;
         undo.original(kept, original).map_err(|fault| fault.into_error(&path))
@@ -186,7 +186,7 @@ impl<'a> Work<'a> {
     fn ours(&mut self, extent: Extent) -> ExtentSet {
         let mut ours = ExtentSet::new();
         let read = |work: &mut Self, part: Extent| {
-            let Work { mover, unit, original, content, foreign, .. } = work;
+            let Restore { mover, unit, original, content, foreign, .. } = work;
             judge(part, *unit, within(original, extent, part), mover.read(part)?, content, &mut ours, foreign);
             Ok(())
         };
@@ -231,11 +231,11 @@ impl<'a> Work<'a> {
     /// Notes what could not be put back.
     fn fail(&mut self, op: Op, part: Extent, error: io::Error) {
         self.left.insert(part);
-        self.tell(op, part.offset, error);
+        self.record_failure(op, part.offset, error);
     }
 
     /// Keeps the first message.
-    fn tell(&mut self, op: Op, offset: u64, error: io::Error) {
+    fn record_failure(&mut self, op: Op, offset: u64, error: io::Error) {
         let facts = self.end.facts();
         let kind = self.end.diagnose(op, offset, &error);
         let told = Error::of_request(kind, op, Side::Dest, &facts.address, offset, error);

@@ -1,5 +1,5 @@
 //! Keeping and putting back on disks that fail, in memory.
-use super::keep::{Keeping, keep};
+use super::keep::{UndoTask, keep};
 use super::put_back::put_back;
 use crate::core::{Endpoint, Extent, Kind, Op, Stop};
 use crate::disks::memory::{Fault, Memory};
@@ -31,7 +31,7 @@ impl Scene {
         let dir = tempfile::tempdir().unwrap();
         let before = bytes();
         let disk: Arc<dyn Endpoint> = Arc::new(Memory::disk(before.clone(), &[]));
-        let asked = Keeping { facts: disk.facts(), end: &disk, places: &PLACES, time: Duration::from_secs(60) };
+        let asked = UndoTask { facts: disk.facts(), end: &disk, places: &PLACES, time: Duration::from_secs(60) };
         let kept = keep(&dir.path().join("undo"), &asked, &Stop::default()).unwrap().expect("nobody stopped it");
         assert_eq!((kept.extents.as_slice(), kept.bad.len()), (&PLACES[..], 0));
         let content = Content::of(&kept.undo.head().session);
@@ -166,7 +166,7 @@ fn what_cannot_be_read_is_not_kept_and_not_to_be_written_over() {
     let bad = Extent::new(6 * MIB, 512);
     let faults = [Fault::BadSectors { op: Op::Read, extent: bad, errno: libc::EIO }];
     let disk: Arc<dyn Endpoint> = Arc::new(Memory::disk(bytes(), &faults));
-    let asked = Keeping { facts: disk.facts(), end: &disk, places: &PLACES, time: Duration::from_secs(60) };
+    let asked = UndoTask { facts: disk.facts(), end: &disk, places: &PLACES, time: Duration::from_secs(60) };
     let kept = keep(&dir.path().join("undo"), &asked, &Stop::default()).unwrap().unwrap();
     assert_eq!(kept.extents, [Extent::new(MIB, 4 * MIB), PLACES[1]]);
     let of_journal: Vec<Extent> = kept.undo.kept().iter().map(|kept| kept.extent).collect();
@@ -175,7 +175,7 @@ fn what_cannot_be_read_is_not_kept_and_not_to_be_written_over() {
     let everywhere = [Fault::BadSectors { op: Op::Read, extent: Extent::new(0, LEN), errno: libc::EIO }];
     let disk: Arc<dyn Endpoint> = Arc::new(Memory::disk(bytes(), &everywhere));
     let path = dir.path().join("other");
-    let error = keep(&path, &Keeping { end: &disk, ..asked }, &Stop::default()).err().expect("nothing can be kept");
+    let error = keep(&path, &UndoTask { end: &disk, ..asked }, &Stop::default()).err().expect("nothing can be kept");
     assert!(error.kind == Kind::Io && error.what.contains("cannot read memory at any"), "{error:?}");
     assert!(!path.exists() && std::fs::read_dir(dir.path()).unwrap().count() == 1, "nothing is left");
 }

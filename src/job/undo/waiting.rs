@@ -1,5 +1,5 @@
 //! Every command warns about a device whose original data is not restored.
-use super::{misfit, words};
+use super::{mismatch, words};
 use crate::core::{Device, EndpointKind, Error, Extent, Facts, WaitingUndo};
 use crate::disks::probe;
 use crate::job::journal;
@@ -10,47 +10,47 @@ use std::path::PathBuf;
 const KIND: &str = "undo";
 
 /// An undo journal about bytes of a device.
-struct Found {
+struct UndoOnDevice {
     waiting: WaitingUndo,
     /// The device that was measured, where it is another one that shares bytes with this one.
     of_kin: Option<String>,
 }
 
-impl Found {
+impl UndoOnDevice {
     /// Those about `device`: its own, of a disk those of its partitions, and of a partition that of its disk where
     /// something of the partition is in it.
-    fn about(device: &Facts) -> Vec<Found> {
+    fn about(device: &Facts) -> Vec<UndoOnDevice> {
         if device.kind != EndpointKind::Block || !journal::are_there(KIND) {
             return Vec::new();
         }
-        let own = journal::of_device(device, KIND).and_then(|path| Found::own(device, path));
+        let own = journal::of_device(device, KIND).and_then(|path| UndoOnDevice::own(device, path));
         own.into_iter()
-            .chain(journal::of_kin(device, KIND).into_iter().filter_map(|path| Found::of_kin(device, path)))
+            .chain(journal::of_kin(device, KIND).into_iter().filter_map(|path| UndoOnDevice::of_kin(device, path)))
             .collect()
     }
 
-    fn own(device: &Facts, path: PathBuf) -> Option<Found> {
+    fn own(device: &Facts, path: PathBuf) -> Option<UndoOnDevice> {
         let (waiting, undo) = opened(path)?;
         // Of another device: the user who writes there is warned.
-        undo.is_none_or(|undo| misfit(&undo, device).is_none()).then_some(Found { waiting, of_kin: None })
+        undo.is_none_or(|undo| mismatch(&undo, device).is_none()).then_some(UndoOnDevice { waiting, of_kin: None })
     }
 
-    fn of_kin(device: &Facts, path: PathBuf) -> Option<Found> {
+    fn of_kin(device: &Facts, path: PathBuf) -> Option<UndoOnDevice> {
         let (waiting, undo) = opened(path)?;
         let Some(undo) = undo else {
             let of_kin = Some(format!("a disk or partition that shares bytes with {}", device.address));
-            return Some(Found { waiting, of_kin });
+            return Some(UndoOnDevice { waiting, of_kin });
         };
         let (then, now) = (&undo.head().device, SideIdentity::of(device, 0));
         let is_of_same = (&then.model, &then.serial, &then.wwn) == (&now.model, &now.serial, &now.wwn);
         let here = Extent::new(journal::start_on_disk(device), device.size.unwrap_or(0));
         // What a journal of a partition has is on its disk in any case.
         let is_here = here.offset == 0 || undo.kept().iter().any(|kept| kept.extent.intersection(&here).is_some());
-        (is_of_same && is_here).then(|| Found { waiting, of_kin: Some(then.path.clone()) })
+        (is_of_same && is_here).then(|| UndoOnDevice { waiting, of_kin: Some(then.path.clone()) })
     }
 
     /// The message where the device is only examined.
-    fn told(&self, address: &str) -> String {
+    fn warning(&self, address: &str) -> String {
         let WaitingUndo { path, kept_bytes } = &self.waiting;
         match (&self.of_kin, kept_bytes) {
             (None, Some(_)) => words::not_put_back(address, path),
@@ -75,24 +75,24 @@ fn opened(path: PathBuf) -> Option<(WaitingUndo, Option<Undo>)> {
 
 /// Warnings of originals that are not back on a device that is only examined.
 pub(crate) fn read_warnings(device: &Facts) -> Vec<String> {
-    Found::about(device).iter().map(|found| found.told(&device.address)).collect()
+    UndoOnDevice::about(device).iter().map(|found| found.warning(&device.address)).collect()
 }
 
 /// Warnings about a dest that is to be written to, or would be but for `dry_run`: its own originals are put back
 /// before, which is reported then; those of a disk or partition that shares bytes with it are not.
 pub(crate) fn write_warnings(dest: &Facts, dry_run: bool) -> Vec<String> {
-    let told = |found: &Found| match (&found.of_kin, found.waiting.kept_bytes) {
+    let told = |found: &UndoOnDevice| match (&found.of_kin, found.waiting.kept_bytes) {
         (None, Some(_)) => dry_run.then(|| words::to_be_put_back(&dest.address, &found.waiting.path)),
-        (None, None) => dry_run.then(|| found.told(&dest.address)),
-        (Some(_), _) => Some(words::stays(&found.told(&dest.address))),
+        (None, None) => dry_run.then(|| found.warning(&dest.address)),
+        (Some(_), _) => Some(words::stays(&found.warning(&dest.address))),
     };
-    Found::about(dest).iter().filter_map(told).collect()
+    UndoOnDevice::about(dest).iter().filter_map(told).collect()
 }
 
 /// The same error of a dry run to continue a copy, with what it says nothing of: what was held against the journal is
 /// not what the copy would find.
 pub(crate) fn explain(dest: &Facts, error: Error) -> Error {
-    match Found::about(dest).iter().find(|found| found.of_kin.is_none()) {
+    match UndoOnDevice::about(dest).iter().find(|found| found.of_kin.is_none()) {
         Some(found) => error.advise(words::may_fit_later(&dest.address, &found.waiting.path)),
         None => error,
     }
@@ -105,7 +105,7 @@ pub(crate) fn find_all(devices: &mut [Device]) {
     }
     let own = |path: &PathBuf| {
         let facts = path.to_str().and_then(|path| probe::source(path).ok())?;
-        let found = journal::of_device(&facts, KIND).and_then(|path| Found::own(&facts, path))?;
+        let found = journal::of_device(&facts, KIND).and_then(|path| UndoOnDevice::own(&facts, path))?;
         Some(found.waiting)
     };
     for device in devices {

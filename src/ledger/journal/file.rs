@@ -1,9 +1,9 @@
 //! The journal's file.
-use super::reading::{Reading, Torn, read};
-use super::record::{Ended, Record};
+use super::reading::{JournalReading, Torn, read};
+use super::record::{FinalStamp, Record};
 use super::{Head, State};
 use crate::core::{Extent, ExtentSet};
-use crate::files::{FileError, NewFile, Place, Visibility, open_to_read};
+use crate::files::{FileError, FolderEntry, NewFile, Visibility, open_to_read};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::record_file::{self, free_place, open_own};
 use crate::ledger::seal::Seal;
@@ -19,11 +19,11 @@ const COMPACT_BYTES: u64 = 256 << 10;
 
 /// A journal, open and locked against other processes (flock: advisory, released with the process).
 pub struct Journal {
-    place: Place,
+    place: FolderEntry,
     file: File,
     head: Head,
     state: State,
-    ended: Option<Ended>,
+    ended: Option<FinalStamp>,
     seal: Seal,
     /// Valid bytes; the next line goes there.
     len_bytes: u64,
@@ -78,7 +78,7 @@ impl Journal {
     ///
     /// # Errors
     /// It cannot be read, is no journal, of a newer haul, or damaged.
-    pub fn look(path: &Path) -> Result<Reading, Fault> {
+    pub fn look(path: &Path) -> Result<JournalReading, Fault> {
         read(BufReader::new(open_to_read(path).map_err(file_fault)?))
     }
 
@@ -104,7 +104,7 @@ impl Journal {
     }
 
     /// What the destination was when the copy ended in good order; `None`: it did not, or nothing is known of it.
-    pub fn ended(&self) -> Option<&Ended> {
+    pub fn ended(&self) -> Option<&FinalStamp> {
         self.ended.as_ref()
     }
 
@@ -148,7 +148,7 @@ impl Journal {
     ///
     /// # Errors
     /// As for [`Journal::append`].
-    pub fn end(&mut self, ended: Ended) -> Result<(), Fault> {
+    pub fn end(&mut self, ended: FinalStamp) -> Result<(), Fault> {
         self.append_record(&Record { ended: Some(ended), ..Record::default() })
     }
 
@@ -208,7 +208,12 @@ impl Journal {
     }
 
     /// Writes head and state to a new file, which has no name yet.
-    fn begin(place: &Place, head: Head, state: State, ended: Option<Ended>) -> Result<(Self, NewFile), Fault> {
+    fn begin(
+        place: &FolderEntry,
+        head: Head,
+        state: State,
+        ended: Option<FinalStamp>,
+    ) -> Result<(Self, NewFile), Fault> {
         let new = NewFile::begin(place).map_err(file_fault)?;
         let mut seal = Seal::default();
         let mut text = seal.close(&head.to_json().map_err(fault)?).map_err(fault)?;

@@ -2,7 +2,7 @@
 use super::tests::{LEN, digest, extents, head};
 use super::*;
 use crate::core::{BlockDigest, Extent, ExtentSet, HashKind, Side};
-use crate::ledger::{Misfit, SideIdentity};
+use crate::ledger::{Mismatch, SideIdentity};
 use proptest::prelude::*;
 
 proptest! {
@@ -35,44 +35,44 @@ fn a_copy_is_gone_on_with_only_where_everything_fits() {
     let dest = SideIdentity { size_bytes: Some(700), ..head.dest.clone() };
     let (len_bytes, ranges) = (Some(LEN), None);
     let fits = Now { len_bytes, ranges, source: &source, dest: &dest, samples: &samples, dest_differs: &[] };
-    assert_eq!(head.misfits(&state, &fits), []);
+    assert_eq!(head.mismatches(&state, &fits), []);
 
-    let one = |now: Now<'_>| match &head.misfits(&state, &now)[..] {
-        [misfit] => misfit.clone(),
+    let one = |now: Now<'_>| match &head.mismatches(&state, &now)[..] {
+        [mismatch] => mismatch.clone(),
         other => panic!("{other:?}"),
     };
     let others = Some(BlockDigest::of(HashKind::Blake3, b"0 10"));
-    assert_eq!(one(Now { ranges: others, ..fits }), Misfit::Ranges);
+    assert_eq!(one(Now { ranges: others, ..fits }), Mismatch::Ranges);
     let text = |words: &str| words.to_owned();
     let (on_source, on_dest) = (Side::Source, Side::Dest);
     let moved = SideIdentity { path: "/srv/other".into(), ..dest.clone() };
-    let misfit = Misfit::Path { side: on_dest, then: text("/srv/image"), now: text("/srv/other") };
-    assert_eq!(one(Now { dest: &moved, ..fits }), misfit);
+    let mismatch = Mismatch::Path { side: on_dest, then: text("/srv/image"), now: text("/srv/other") };
+    assert_eq!(one(Now { dest: &moved, ..fits }), mismatch);
     let short = SideIdentity { size_bytes: Some(699), ..dest.clone() };
-    assert_eq!(one(Now { dest: &short, ..fits }), Misfit::Size { side: on_dest, then: None, now: Some(699) });
+    assert_eq!(one(Now { dest: &short, ..fits }), Mismatch::Size { side: on_dest, then: None, now: Some(699) });
     let another = SideIdentity { serial: Some(text("S2")), ..source.clone() };
-    let misfit = Misfit::Serial { side: on_source, then: Some(text("S1")), now: Some(text("S2")) };
-    assert_eq!(one(Now { source: &another, ..fits }), misfit);
+    let mismatch = Mismatch::Serial { side: on_source, then: Some(text("S1")), now: Some(text("S2")) };
+    assert_eq!(one(Now { source: &another, ..fits }), mismatch);
     let grown = SideIdentity { size_bytes: Some(5001), ..source.clone() };
     assert_eq!(
         one(Now { source: &grown, ..fits }),
-        Misfit::Size { side: on_source, then: Some(5000), now: Some(5001) }
+        Mismatch::Size { side: on_source, then: Some(5000), now: Some(5001) }
     );
     let silent = SideIdentity { model: None, ..source.clone() };
-    assert!(matches!(one(Now { source: &silent, ..fits }), Misfit::Model { now: None, .. }));
+    assert!(matches!(one(Now { source: &silent, ..fits }), Mismatch::Model { now: None, .. }));
     let named = SideIdentity { wwn: Some(text("w")), ..source.clone() };
-    assert!(matches!(one(Now { source: &named, ..fits }), Misfit::Wwn { then: None, .. }));
+    assert!(matches!(one(Now { source: &named, ..fits }), Mismatch::Wwn { then: None, .. }));
     let coarse = SideIdentity { logical_block_bytes: 4096, ..source.clone() };
-    assert_eq!(one(Now { source: &coarse, ..fits }), Misfit::LogicalBlock { side: on_source, then: 512, now: 4096 });
+    assert_eq!(one(Now { source: &coarse, ..fits }), Mismatch::LogicalBlock { side: on_source, then: 512, now: 4096 });
     let device = SideIdentity { kind: text("block device"), ..dest.clone() };
-    assert!(matches!(one(Now { dest: &device, ..fits }), Misfit::Kind { side: Side::Dest, .. }));
+    assert!(matches!(one(Now { dest: &device, ..fits }), Mismatch::Kind { side: Side::Dest, .. }));
     let elsewhere = SideIdentity { offset_bytes: 0, ..dest.clone() };
-    assert_eq!(one(Now { dest: &elsewhere, ..fits }), Misfit::Offset { side: on_dest, then: 100, now: 0 });
-    assert_eq!(one(Now { len_bytes: None, ..fits }), Misfit::Len { then: Some(LEN), now: None });
+    assert_eq!(one(Now { dest: &elsewhere, ..fits }), Mismatch::Offset { side: on_dest, then: 100, now: 0 });
+    assert_eq!(one(Now { len_bytes: None, ..fits }), Mismatch::Len { then: Some(LEN), now: None });
 
-    let content = |side, offset, len| Misfit::Content { side, extent: Extent::new(offset, len) };
+    let content = |side, offset, len| Mismatch::Content { side, extent: Extent::new(offset, len) };
     assert_eq!(one(Now { samples: &[samples[0], Some(digest(1))], ..fits }), content(on_source, 800, 64));
-    let unreadable = Misfit::Unreadable { side: on_source, extent: Extent::new(100, 64) };
+    let unreadable = Mismatch::Unreadable { side: on_source, extent: Extent::new(100, 64) };
     assert_eq!(one(Now { samples: &[None, samples[1]], ..fits }), unreadable);
     assert_eq!(one(Now { dest_differs: &[Extent::new(5, 6)], ..fits }), content(on_dest, 105, 6));
 }

@@ -2,7 +2,7 @@
 use super::State;
 use crate::core::{BlockDigest, Extent, ExtentSet, Side};
 use crate::ledger::first_line::FirstLine;
-use crate::ledger::{FaultKind, Misfit, SideIdentity};
+use crate::ledger::{FaultKind, Mismatch, SideIdentity};
 use serde::{Deserialize, Serialize};
 
 /// The version of the format that is written, and the newest that is read.
@@ -93,24 +93,24 @@ impl Head {
     }
 
     /// Everything that forbids going on with the copy whose journal says `state`; empty where it may be continued.
-    pub fn misfits(&self, state: &State, now: &Now<'_>) -> Vec<Misfit> {
-        let mut found = self.source.misfits(Side::Source, now.source);
-        found.extend(self.dest.misfits(Side::Dest, now.dest));
+    pub fn mismatches(&self, state: &State, now: &Now<'_>) -> Vec<Mismatch> {
+        let mut found = self.source.mismatches(Side::Source, now.source);
+        found.extend(self.dest.mismatches(Side::Dest, now.dest));
         if self.len_bytes != now.len_bytes {
-            found.push(Misfit::Len { then: self.len_bytes, now: now.len_bytes });
+            found.push(Mismatch::Len { then: self.len_bytes, now: now.len_bytes });
         }
         if self.ranges != now.ranges {
-            found.push(Misfit::Ranges);
+            found.push(Mismatch::Ranges);
         }
         if self.source.size_bytes != now.source.size_bytes {
             let (then, now) = (self.source.size_bytes, now.source.size_bytes);
-            found.push(Misfit::Size { side: Side::Source, then, now });
+            found.push(Mismatch::Size { side: Side::Source, then, now });
         }
         if !self.dest_size_fits(state, now.dest.size_bytes) {
             // What a file had before the copy is nothing to be compared with.
             let then = self.dest.size_bytes.filter(|_| !self.dest.is_file());
             let now = now.dest.size_bytes;
-            found.push(Misfit::Size { side: Side::Dest, then, now });
+            found.push(Mismatch::Size { side: Side::Dest, then, now });
         }
         for (at, sample) in self.samples.iter().enumerate() {
             let digest = now.samples.get(at).copied().flatten();
@@ -119,13 +119,17 @@ impl Head {
                 let len = sample.len_bytes.min(u64::MAX - offset);
                 let (side, extent) = (Side::Source, Extent::new(offset, len));
                 let read = digest.is_some();
-                found.push(if read { Misfit::Content { side, extent } } else { Misfit::Unreadable { side, extent } });
+                found.push(if read {
+                    Mismatch::Content { side, extent }
+                } else {
+                    Mismatch::Unreadable { side, extent }
+                });
             }
         }
         let on_dest =
             |extent: &Extent| Extent { offset: self.dest.offset_bytes.saturating_add(extent.offset), ..*extent };
         let differs = now.dest_differs.iter().map(on_dest);
-        found.extend(differs.map(|extent| Misfit::Content { side: Side::Dest, extent }));
+        found.extend(differs.map(|extent| Mismatch::Content { side: Side::Dest, extent }));
         found
     }
 

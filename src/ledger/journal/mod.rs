@@ -16,5 +16,5 @@ mod tests;
 pub use file::{Journal, is_in_use};
 pub use head::{Head, Now, Sample, sample_places};
 pub use reading::read;
-pub use record::Ended;
+pub use record::FinalStamp;
 pub use state::State;

@@ -1,5 +1,5 @@
 //! Reading a journal.
-use super::record::{Ended, Record};
+use super::record::{FinalStamp, Record};
 use super::{Head, State};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::lines::{Line, Lines};
@@ -18,13 +18,13 @@ pub struct Torn {
 
 /// What a journal says.
 #[derive(Clone, Debug)]
-pub struct Reading {
+pub struct JournalReading {
     /// Which copy.
     pub head: Head,
     /// What is claimed.
     pub state: State,
     /// What the destination was when the copy ended in good order; `None`: it did not, or the line says nothing of it.
-    pub ended: Option<Ended>,
+    pub ended: Option<FinalStamp>,
     /// What was dropped.
     pub torn: Option<Torn>,
     /// Bytes of the file that hold.
@@ -40,10 +40,11 @@ pub struct Reading {
 ///
 /// # Errors
 /// It is no journal, of a newer haul, or damaged.
-pub fn read(input: impl BufRead) -> Result<Reading, Fault> {
+pub fn read(input: impl BufRead) -> Result<JournalReading, Fault> {
     let mut lines = Lines::new(RecordFile::Journal, input);
     let (head, seal) = Head::read(&mut lines)?;
-    let mut reading = Reading { head, state: State::default(), ended: None, torn: None, whole_bytes: lines.end, seal };
+    let mut reading =
+        JournalReading { head, state: State::default(), ended: None, torn: None, whole_bytes: lines.end, seal };
     loop {
         let ended = lines.advance()?;
         if ended == Line::None {

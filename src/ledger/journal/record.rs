@@ -9,7 +9,7 @@ pub(super) const EXTENTS_MAX: usize = 1000;
 
 /// What a regular destination file was when a copy ended in good order: a process that writes to it later changes that.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ended {
+pub struct FinalStamp {
     /// When it was last written to, RFC 3339 in UTC with nine digits of a second.
     pub dest_mtime: String,
     /// Bytes in it.
@@ -22,7 +22,7 @@ pub(super) struct Record {
     pub durable: Vec<Extent>,
     pub unread: Vec<Extent>,
     /// Nothing was written to the destination behind this line, by this copy.
-    pub ended: Option<Ended>,
+    pub ended: Option<FinalStamp>,
 }
 
 #[derive(Deserialize)]
@@ -31,7 +31,7 @@ struct Fields {
     #[serde(default)]
     unread: Vec<(u64, u64)>,
     #[serde(default)]
-    ended: Option<Ended>,
+    ended: Option<FinalStamp>,
 }
 
 impl Record {

@@ -1,5 +1,5 @@
 //! Which bytes of the copy the lines have spoken of so far.
-use super::{Closing, Entry, Head};
+use super::{Entry, Head, LastLine};
 use crate::core::{BlockDigest, Extent, ExtentSet};
 use crate::ledger::FaultKind;
 
@@ -55,11 +55,11 @@ impl Coverage {
     }
 
     /// The last line, if every byte was spoken of.
-    pub(super) fn close(&self, whole: Option<BlockDigest>) -> Result<Closing, FaultKind> {
+    pub(super) fn close(&self, whole: Option<BlockDigest>) -> Result<LastLine, FaultKind> {
         let len_bytes = self.len_bytes.unwrap_or(self.told.end().max(self.unread.end()));
         if let Some(gap) = self.told.gaps(Extent::new(0, len_bytes)).next() {
             return Err(FaultKind::Missing(gap));
         }
-        Ok(Closing { lines: self.lines, len_bytes, whole })
+        Ok(LastLine { lines: self.lines, len_bytes, whole })
     }
 }

@@ -1,7 +1,7 @@
 //! The file of a manifest that is being written.
 use super::{Entry, Head, Manifest, Writer};
 use crate::core::BlockDigest;
-use crate::files::{FileError, NewFile, Opening, Place, Visibility, open_to_read};
+use crate::files::{FileError, FolderEntry, NewFile, Opening, Visibility, open_to_read};
 use crate::ledger::record_file::{self, free_place};
 use crate::ledger::{Fault, FaultKind, RecordFile};
 use std::fs::File;
@@ -31,13 +31,13 @@ impl ManifestFile {
     /// # Errors
     /// There is none; another process is just making it, or the file system fails.
     pub fn renew(path: &Path, head: &Head) -> Result<Self, Fault> {
-        let place = Place::following(path).map_err(file_fault)?;
+        let place = FolderEntry::following(path).map_err(file_fault)?;
         let old = place.open(Opening::Read).map_err(file_fault)?;
         let old = old.ok_or_else(|| io_fault(rustix::io::Errno::NOENT.into()))?;
         ManifestFile::begin(&place, head, Some(old))
     }
 
-    fn begin(place: &Place, head: &Head, old: Option<File>) -> Result<Self, Fault> {
+    fn begin(place: &FolderEntry, head: &Head, old: Option<File>) -> Result<Self, Fault> {
         let new = NewFile::begin(place).map_err(file_fault)?;
         let file = new.file().try_clone().map_err(io_fault)?;
         let writer = Writer::create(BufWriter::with_capacity(64 << 10, file), head)?;

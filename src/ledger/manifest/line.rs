@@ -42,7 +42,7 @@ impl Entry {
 
 /// What the last line says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Closing {
+pub struct LastLine {
     /// Lines between the first and this one.
     pub lines: u64,
     /// Bytes of the copy.
@@ -52,7 +52,7 @@ pub struct Closing {
     pub whole: Option<BlockDigest>,
 }
 
-impl Closing {
+impl LastLine {
     /// The line as JSON, not yet sealed.
     pub(super) fn to_json(self) -> String {
         let whole = self.whole.map_or("null".to_owned(), |digest| format!("\"{digest}\""));
@@ -64,7 +64,7 @@ impl Closing {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Body {
     Entry(Entry),
-    Closing(Closing),
+    Closing(LastLine),
 }
 
 /// Every field that a line may have. Others are left alone: a later haul may add some.
@@ -88,7 +88,7 @@ impl Body {
         let len = fields.len_bytes;
         let Some(offset) = fields.offset_bytes else {
             let lines = fields.lines.ok_or_else(|| FaultKind::Senseless("neither an extent nor the end".into()))?;
-            return Ok(Body::Closing(Closing { lines, len_bytes: len, whole: fields.whole }));
+            return Ok(Body::Closing(LastLine { lines, len_bytes: len, whole: fields.whole }));
         };
         if offset.checked_add(len).is_none() {
             return Err(FaultKind::Senseless(format!(

@@ -1,5 +1,5 @@
 //! A manifest in memory.
-use super::{Closing, Entry, Head, Reader};
+use super::{Entry, Head, LastLine, Reader};
 use crate::core::{BlockDigest, Extent, ExtentSet};
 use crate::ledger::Fault;
 use std::io::BufRead;
@@ -11,7 +11,7 @@ pub struct Manifest {
     /// What it is about.
     pub head: Head,
     /// Its last line.
-    pub closing: Closing,
+    pub closing: LastLine,
     /// Bytes that could not be read.
     pub unread: ExtentSet,
     /// Every byte once, ascending; `None`: zeros.

@@ -18,7 +18,7 @@ mod writer;
 pub use diff::{Difference, Incomparable, diff};
 pub use file::ManifestFile;
 pub use head::Head;
-pub use line::{Closing, Entry};
+pub use line::{Entry, LastLine};
 pub use loaded::Manifest;
 pub use reader::Reader;
 pub use writer::Writer;

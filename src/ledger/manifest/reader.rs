@@ -1,7 +1,7 @@
 //! Reading a manifest, line by line.
 use super::coverage::Coverage;
 use super::line::Body;
-use super::{Closing, Entry, Head};
+use super::{Entry, Head, LastLine};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::lines::{Line, Lines};
 use crate::ledger::seal::Seal;
@@ -17,7 +17,7 @@ pub struct Reader<R> {
     seal: Seal,
     head: Head,
     coverage: Coverage,
-    closing: Option<Closing>,
+    closing: Option<LastLine>,
     over: bool,
 }
 
@@ -39,7 +39,7 @@ impl<R: BufRead> Reader<R> {
     }
 
     /// The last line, once every entry was given and there was no fault.
-    pub fn closing(&self) -> Option<&Closing> {
+    pub fn closing(&self) -> Option<&LastLine> {
         self.closing.as_ref()
     }
 
@@ -64,7 +64,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    fn finish(&mut self, closing: Closing) -> Result<(), Fault> {
+    fn finish(&mut self, closing: LastLine) -> Result<(), Fault> {
         let expected = self.coverage.close(closing.whole).map_err(|kind| self.lines.fault(kind))?;
         if expected != closing {
             let (lines, bytes) = (expected.lines, expected.len_bytes);

@@ -120,7 +120,7 @@ proptest! {
         prop_assert_eq!(&read, &entries);
         let closing = *reader.closing().unwrap();
         let end = entries.iter().map(|entry| entry.extent().end()).max().unwrap_or(0);
-        prop_assert_eq!(closing, Closing { lines: entries.len() as u64, len_bytes: end, whole: whole.map(digest) });
+        prop_assert_eq!(closing, LastLine { lines: entries.len() as u64, len_bytes: end, whole: whole.map(digest) });
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl Status {
 
 /// What ddrescue was doing when it wrote the mapfile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Doing {
+pub enum RescueStatus {
     /// `?`: copying what was not tried.
     Copying,
     /// `*`: finding the edges of bad places.
@@ -55,15 +55,15 @@ pub enum Doing {
     Finished,
 }
 
-impl Doing {
-    const ALL: [(Doing, char); 7] = [
-        (Doing::Copying, '?'),
-        (Doing::Trimming, '*'),
-        (Doing::Scraping, '/'),
-        (Doing::Retrying, '-'),
-        (Doing::Filling, 'F'),
-        (Doing::Generating, 'G'),
-        (Doing::Finished, '+'),
+impl RescueStatus {
+    const ALL: [(RescueStatus, char); 7] = [
+        (RescueStatus::Copying, '?'),
+        (RescueStatus::Trimming, '*'),
+        (RescueStatus::Scraping, '/'),
+        (RescueStatus::Retrying, '-'),
+        (RescueStatus::Filling, 'F'),
+        (RescueStatus::Generating, 'G'),
+        (RescueStatus::Finished, '+'),
     ];
 }
 
@@ -84,7 +84,7 @@ pub struct Mapfile {
     /// Where it was being read.
     pub current_pos: u64,
     /// What was being done.
-    pub doing: Doing,
+    pub doing: RescueStatus,
     /// Number of the pass, from 1.
     pub current_pass: u32,
     /// Ascending, each where the one before it ends.
@@ -130,9 +130,9 @@ impl Mapfile {
         blocks.sort_unstable_by_key(|block| block.extent.offset);
         let first = |status| blocks.iter().find(|block| block.status == status).map(|block| block.extent.offset);
         let (doing, current_pos) = match (first(Status::Untried), first(Status::Bad)) {
-            (Some(at), _) => (Doing::Copying, at),
-            (None, Some(at)) => (Doing::Retrying, at),
-            (None, None) => (Doing::Finished, within.offset),
+            (Some(at), _) => (RescueStatus::Copying, at),
+            (None, Some(at)) => (RescueStatus::Retrying, at),
+            (None, None) => (RescueStatus::Finished, within.offset),
         };
         let comments = vec![format!("# Mapfile. Created by haul version {}", env!("CARGO_PKG_VERSION"))];
         Mapfile { comments, current_pos, doing, current_pass: 1, blocks }

@@ -1,5 +1,5 @@
 //! Reading a mapfile.
-use super::{Block, Doing, Mapfile, Status};
+use super::{Block, Mapfile, RescueStatus, Status};
 use crate::core::Extent;
 use crate::ledger::lines::{Line, Lines};
 use crate::ledger::{Fault, FaultKind, RecordFile};
@@ -63,7 +63,7 @@ fn status_line(fields: &[&str]) -> Result<Mapfile, FaultKind> {
         return Err(FaultKind::Other);
     };
     let Ok(current_pos) = number(pos) else { return Err(FaultKind::Other) };
-    let Some((doing, _)) = Doing::ALL.iter().find(|(_, mark)| doing.chars().eq([*mark])) else {
+    let Some((doing, _)) = RescueStatus::ALL.iter().find(|(_, mark)| doing.chars().eq([*mark])) else {
         return senseless(format!("\"{doing}\" is not a rescue status: one of ? * / - F G +"));
     };
     let current_pass = match *pass {

@@ -22,7 +22,7 @@ const EXAMPLE: &str = "# Mapfile. Created by GNU ddrescue version 1.27
 #[test]
 fn the_example_of_the_manual_is_read_and_written_as_it_is() {
     let map = Mapfile::parse(EXAMPLE.as_bytes()).unwrap();
-    assert_eq!((map.current_pos, map.doing, map.current_pass), (0x120000, Doing::Copying, 1));
+    assert_eq!((map.current_pos, map.doing, map.current_pass), (0x120000, RescueStatus::Copying, 1));
     let sets = map.sets();
     assert!(sets.finished.iter().eq([Extent::new(0, 0x117000)]));
     assert!(sets.bad.iter().eq([Extent::new(0x117000, 0x200)]));
@@ -82,7 +82,7 @@ fn what_is_wrong_is_told_with_its_line() {
 
 prop_compose! {
     fn any_mapfile()(
-        start in 0u64..1 << 40, doing in 0..Doing::ALL.len(), pass in 1u32..100, pos in 0u64..1 << 62,
+        start in 0u64..1 << 40, doing in 0..RescueStatus::ALL.len(), pass in 1u32..100, pos in 0u64..1 << 62,
         blocks in prop::collection::vec((1u64..1 << 50, 0..Status::ALL.len()), 0..20),
         comments in prop::collection::vec("# [a-zA-Z0-9 ]{0,20}x", 0..3),
     ) -> Mapfile {
@@ -92,7 +92,7 @@ prop_compose! {
             Block { extent: Extent::new(at - len, len), status: Status::ALL[status].0 }
         };
         let blocks = blocks.into_iter().map(block).collect();
-        Mapfile { comments, current_pos: pos, doing: Doing::ALL[doing].0, current_pass: pass, blocks }
+        Mapfile { comments, current_pos: pos, doing: RescueStatus::ALL[doing].0, current_pass: pass, blocks }
     }
 }
 
@@ -118,6 +118,6 @@ proptest! {
         prop_assert_eq!(map.sets(), sets.clone());
         prop_assert!(map.blocks.windows(2).all(|pair| pair[0].extent.end() == pair[1].extent.offset));
         prop_assert!(map.blocks.windows(2).all(|pair| pair[0].status != pair[1].status));
-        prop_assert_eq!(map.doing == Doing::Finished, sets.bad.is_empty() && sets.untried.is_empty());
+        prop_assert_eq!(map.doing == RescueStatus::Finished, sets.bad.is_empty() && sets.untried.is_empty());
     }
 }

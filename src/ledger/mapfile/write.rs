@@ -1,5 +1,5 @@
 //! Writing a mapfile.
-use super::{Doing, Mapfile, Status};
+use super::{Mapfile, RescueStatus, Status};
 use std::io::{self, Write};
 
 impl Mapfile {
@@ -11,7 +11,7 @@ impl Mapfile {
         for comment in &self.comments {
             writeln!(out, "{comment}")?;
         }
-        let doing = Doing::ALL.iter().find(|(doing, _)| *doing == self.doing).map_or('?', |(_, mark)| *mark);
+        let doing = RescueStatus::ALL.iter().find(|(doing, _)| *doing == self.doing).map_or('?', |(_, mark)| *mark);
         writeln!(out, "# current_pos  current_status  current_pass")?;
         writeln!(out, "0x{:08X}     {doing}               {}", self.current_pos, self.current_pass)?;
         writeln!(out, "#      pos        size  status")?;

@@ -2,7 +2,7 @@
 use super::head::Record;
 use super::{Head, PIECE_BYTES};
 use crate::core::{BlockDigest, Extent, HashKind};
-use crate::files::{FileError, NewFile, Place, Visibility};
+use crate::files::{FileError, FolderEntry, NewFile, Visibility};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::lines::{Line, Lines};
 use crate::ledger::record_file::{self, free_place, io_fault, open_own};
@@ -18,7 +18,7 @@ const DATA_BYTES: u64 = 1 << 20;
 
 /// Originals of one extent, in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct Original {
     /// Where they were, in whole pieces.
     pub extent: Extent,
     at_bytes: u64,
@@ -27,10 +27,10 @@ pub struct Kept {
 
 /// An undo journal in preparation: nothing may be written to the device yet. Dropping it removes it.
 pub struct UndoMaking {
-    place: Place,
+    place: FolderEntry,
     new: NewFile,
     head: Head,
-    kept: Vec<Kept>,
+    kept: Vec<Original>,
     end_bytes: u64,
 }
 
@@ -54,7 +54,7 @@ impl UndoMaking {
         self.new.file().write_all_at(bytes, self.end_bytes).map_err(io)?;
         let digest = BlockDigest::of(HashKind::Blake3, bytes);
         let extent = Extent::new(offset, bytes.len() as u64);
-        self.kept.push(Kept { extent, at_bytes: self.end_bytes, digest });
+        self.kept.push(Original { extent, at_bytes: self.end_bytes, digest });
         self.end_bytes += extent.len;
         Ok(())
     }
@@ -74,7 +74,7 @@ impl UndoMaking {
     pub fn finish(self) -> Result<Undo, Fault> {
         let mut seal = Seal::default();
         let mut text = seal.close(&self.head.to_json().map_err(fault)?).map_err(fault)?;
-        let record = |kept: &Kept| Record::Kept {
+        let record = |kept: &Original| Record::Kept {
             offset_bytes: kept.extent.offset,
             len_bytes: kept.extent.len,
             at_bytes: kept.at_bytes,
@@ -103,10 +103,10 @@ impl UndoMaking {
 /// An undo journal that is whole, locked against other processes (flock: advisory, released with the process).
 #[derive(Debug)]
 pub struct Undo {
-    place: Place,
+    place: FolderEntry,
     file: File,
     head: Head,
-    kept: Vec<Kept>,
+    kept: Vec<Original>,
 }
 
 impl Undo {
@@ -128,7 +128,7 @@ impl Undo {
                     if !fits || !len_bytes.is_multiple_of(PIECE_BYTES as u64) {
                         return Err(lines.fault(FaultKind::Senseless("an extent that no device has".to_owned())));
                     }
-                    kept.push(Kept { extent: Extent::new(offset_bytes, len_bytes), at_bytes, digest });
+                    kept.push(Original { extent: Extent::new(offset_bytes, len_bytes), at_bytes, digest });
                 }
                 Some(Record::End { kept_extents: count }) if count == kept.len() as u64 => break,
                 _ => return Err(lines.fault(FaultKind::Damaged)),
@@ -144,7 +144,7 @@ impl Undo {
     }
 
     /// What was kept, in the order it was.
-    pub fn kept(&self) -> &[Kept] {
+    pub fn kept(&self) -> &[Original] {
         &self.kept
     }
 
@@ -157,7 +157,7 @@ impl Undo {
     ///
     /// # Errors
     /// The file system fails, or they are damaged.
-    pub fn original(&self, kept: &Kept, bytes: &mut [u8]) -> Result<(), Fault> {
+    pub fn original(&self, kept: &Original, bytes: &mut [u8]) -> Result<(), Fault> {
         self.file.read_exact_at(bytes, kept.at_bytes).map_err(io)?;
         if BlockDigest::of(HashKind::Blake3, bytes) != kept.digest {
             return Err(fault(FaultKind::Damaged));

@@ -10,5 +10,5 @@ mod head;
 mod tests;
 
 pub use content::{Content, PIECE_BYTES};
-pub use file::{Kept, Undo, UndoMaking};
+pub use file::{Original, Undo, UndoMaking};
 pub use head::Head;

@@ -42,18 +42,18 @@ const BLOCK_BYTES: u64 = 1 << 20;
 
 /// The surroundings of a disk on this machine.
 #[derive(Debug)]
-pub struct Around {
+pub struct RunningSystem {
     program: PathBuf,
     disk: PathBuf,
     /// What may be read of it; begins and ends with whole blocks.
     extent: Extent,
     test_file: TestFile,
     group: Result<Group, String>,
-    reading: Option<Reading>,
+    reading: Option<ReaderProcess>,
 }
 
 #[derive(Debug)]
-struct Reading {
+struct ReaderProcess {
     child: Child,
     disk: File,
     way: Way,
@@ -61,12 +61,12 @@ struct Reading {
     was_clean: bool,
 }
 
-impl Around {
+impl RunningSystem {
     /// SystemUnderTest in which `program`, which is haul, is started, and reads `disk` of so many bytes.
     ///
     /// # Errors
     /// There is no place for the test file.
-    pub fn new(program: &Path, disk: &Path, disk_bytes: u64) -> io::Result<Around> {
+    pub fn new(program: &Path, disk: &Path, disk_bytes: u64) -> io::Result<RunningSystem> {
         let test_file = TestFile::new(WITNESS_BYTES)?;
         let group = Group::new(GROUP_BYTES).map_err(|error| match error.kind() {
             io::ErrorKind::PermissionDenied => "only root can create a memory control group".to_owned(),
@@ -77,7 +77,7 @@ impl Around {
         let most = if group.is_ok() { u64::MAX } else { UNGROUPED_BYTES_MAX };
         let len = ((disk_bytes - begin) / BLOCK_BYTES * BLOCK_BYTES).min(most);
         let (program, disk) = (program.to_owned(), disk.to_owned());
-        Ok(Around { program, disk, extent: Extent::new(begin, len), test_file, group, reading: None })
+        Ok(RunningSystem { program, disk, extent: Extent::new(begin, len), test_file, group, reading: None })
     }
 
     /// Bytes of the test file.
@@ -114,7 +114,7 @@ impl Around {
     }
 }
 
-impl SystemUnderTest for Around {
+impl SystemUnderTest for RunningSystem {
     fn warm(&mut self) -> io::Result<f64> {
         let mut share = 0.0;
         for _ in 0..WARMINGS {
@@ -158,7 +158,7 @@ impl SystemUnderTest for Around {
         // Left to itself, haul dd reads a block device past the page cache. With this it makes plain calls of read(2)
         // on what it opened, as GNU dd does; on files and block devices the flag changes nothing else.
         command.arg(if way == Way::Direct { "iflag=direct" } else { "iflag=nonblock" });
-        self.reading = Some(Reading { child: command.spawn()?, disk, way, was_clean });
+        self.reading = Some(ReaderProcess { child: command.spawn()?, disk, way, was_clean });
         Ok(())
     }
 
@@ -170,7 +170,7 @@ impl SystemUnderTest for Around {
     }
 
     fn is_full(&mut self) -> io::Result<bool> {
-        let Some(Reading { way: Way::Buffered, disk, .. }) = &self.reading else { return Ok(true) };
+        let Some(ReaderProcess { way: Way::Buffered, disk, .. }) = &self.reading else { return Ok(true) };
         let page = rustix::param::page_size() as u64;
         let stat = page_cache::cachestat(disk.as_fd(), self.extent.offset, self.extent.len)?;
         Ok(self.group.is_err() || (stat.nr_cache + stat.nr_evicted) * page >= GROUP_BYTES)
@@ -191,7 +191,7 @@ impl SystemUnderTest for Around {
     }
 }
 
-impl Drop for Around {
+impl Drop for RunningSystem {
     fn drop(&mut self) {
         if let Some(mut reading) = self.reading.take() {
             reading.child.kill().ok();

@@ -1,6 +1,6 @@
 //! Whether the dest is what is meant, and free to be written.
 use crate::core::{EndpointKind, Error, Facts, InUse, Kind, Result, Side};
-use crate::plan::asked::{PlanInput, named};
+use crate::plan::plan_input::{PlanInput, named};
 use crate::plan::{Expectation, words};
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Which bytes are copied, and whether there are as many.
 use crate::core::{EndpointKind, Error, Extent, Facts, Kind, Result, Side};
-use crate::plan::asked::{PlanInput, named};
 use crate::plan::numbers::OFFSET_MAX;
+use crate::plan::plan_input::{PlanInput, named};
 use crate::plan::words::{self, offset_option};
 
 /// Which bytes are copied. Neither `skip + len` nor `seek + len` is beyond the largest offset of Linux.

@@ -1,6 +1,6 @@
 //! `--ranges`: parts of both sides, and nothing between them.
 use crate::core::{EndpointKind, Error, Kind, Portion, Result, Side};
-use crate::plan::asked::{PlanInput, named};
+use crate::plan::plan_input::{PlanInput, named};
 use crate::plan::{When, words};
 
 /// Refuses ranges that a side does not have, and what is not available of ranges.

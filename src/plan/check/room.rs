@@ -2,9 +2,9 @@
 use super::Range;
 use crate::core::PlanNotes;
 use crate::core::{EndpointKind, EngineKind, Error, Kind, Result, Side};
-use crate::plan::asked::{PlanInput, named};
 use crate::plan::choose::Engines;
 use crate::plan::numbers::FAT_FILE_BYTES_MAX;
+use crate::plan::plan_input::{PlanInput, named};
 use crate::plan::{When, words};
 
 /// Refuses a dest that is certainly too small, and warns where it may be.

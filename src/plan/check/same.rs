@@ -2,7 +2,7 @@
 use super::Range;
 use crate::core::PlanNotes;
 use crate::core::{EndpointKind, Error, Facts, FileId, InUse, Kind, Result, Side};
-use crate::plan::asked::{PlanInput, named};
+use crate::plan::plan_input::{PlanInput, named};
 
 /// Source and dest share bytes, and both ranges were named: copied so that the dest gets what the source held before.
 #[derive(Clone, Copy, Debug)]
@@ -14,18 +14,18 @@ pub(crate) struct Overlap {
 }
 
 /// One name of the bytes of an endpoint: itself, or something beneath.
-struct Level<'a> {
+struct NamedRange<'a> {
     id: FileId,
     name: &'a str,
     offset: Option<u64>,
 }
 
 /// The endpoint itself and everything beneath it.
-fn levels(facts: &Facts) -> Vec<Level<'_>> {
-    let own = facts.id.map(|id| Level { id, name: &facts.address, offset: Some(0) });
+fn levels(facts: &Facts) -> Vec<NamedRange<'_>> {
+    let own = facts.id.map(|id| NamedRange { id, name: &facts.address, offset: Some(0) });
     let beneath = facts.ground.iter().filter(|ground| Some(ground.id) != facts.id);
     own.into_iter()
-        .chain(beneath.map(|ground| Level { id: ground.id, name: &ground.name, offset: ground.offset }))
+        .chain(beneath.map(|ground| NamedRange { id: ground.id, name: &ground.name, offset: ground.offset }))
         .collect()
 }
 

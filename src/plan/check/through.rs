@@ -1,6 +1,6 @@
 //! Which sides are reached by commands of their own, and whether they can be.
 use crate::core::{EndpointKind, Error, Kind, Result, Side};
-use crate::plan::asked::{PlanInput, named};
+use crate::plan::plan_input::{PlanInput, named};
 use crate::plan::{PassthroughMode, When};
 
 /// Refuses commands for what takes none, and options that contradict them.

@@ -1,6 +1,6 @@
 //! Where a place that cannot be read can be skipped.
 use crate::core::{Error, Kind, Order, Result};
-use crate::plan::asked::PlanInput;
+use crate::plan::plan_input::PlanInput;
 
 /// Refuses `--on-error` and `--mapfile` for sources that have no places: what failed in a stream cannot be asked for
 /// again, nor can what follows.

@@ -1,7 +1,7 @@
 //! Options that contradict each other.
 use crate::core::{EndpointKind, EngineKind, Error, Kind, Result};
-use crate::plan::asked::PlanInput;
 use crate::plan::numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE, IN_FLIGHT_BYTES_ASKABLE};
+use crate::plan::plan_input::PlanInput;
 use crate::plan::{When, words as sizes};
 
 fn usage(what: impl Into<String>, advice: impl Into<String>) -> Error {

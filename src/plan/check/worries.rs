@@ -2,7 +2,7 @@
 use super::Range;
 use crate::core::PlanNotes;
 use crate::core::{EndpointKind, InUse, Side};
-use crate::plan::asked::{PlanInput, named};
+use crate::plan::plan_input::{PlanInput, named};
 
 /// Warns of a source in use, and of a partition table that will not fit the dest.
 pub(in crate::plan) fn worries(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) {

@@ -2,21 +2,21 @@
 use crate::core::PlanNotes;
 use crate::core::{Access, Cache, EndpointKind, Error, Existing, Facts, Kind, Result, Side};
 use crate::plan::When;
-use crate::plan::asked::{PlanInput, in_memory, named};
 use crate::plan::check::{ONE_NAME, Overlap, Range};
 use crate::plan::numbers::{DIRECT_FILE_BYTES_MIN, PAGE_BYTES, TAIL_ALIGN_BYTES};
+use crate::plan::plan_input::{PlanInput, in_memory, named};
 use crate::plan::words::{self, offset_option};
 
 /// How both sides are opened, and where their alignments cut the range.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reach {
+pub(crate) struct AccessPair {
     /// By [`Side::index`]; `existing` is not settled yet.
     pub(crate) access: [Access; 2],
     pub(crate) head_bytes: u32,
     pub(crate) tail_align_bytes: u32,
 }
 
-impl Reach {
+impl AccessPair {
     /// What block sizes have to be multiples of.
     pub(crate) fn align_bytes(&self) -> u32 {
         self.access[0].offset_align_bytes.max(self.access[1].offset_align_bytes)
@@ -29,16 +29,16 @@ pub(crate) fn with_existing(access: Access, existing: Existing) -> Access {
 }
 
 /// What one side would like: its alignment for direct I/O, or why not; and a clause.
-struct Wish {
+struct SideAccess {
     align: Option<u32>,
     /// It goes so or not at all: commands know whole blocks only.
     firm: bool,
     because: String,
 }
 
-impl Wish {
+impl SideAccess {
     fn none(because: &str) -> Self {
-        Wish { align: None, firm: false, because: because.to_owned() }
+        SideAccess { align: None, firm: false, because: because.to_owned() }
     }
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn access(
     range: &Range,
     overlap: Option<Overlap>,
     notes: &mut PlanNotes,
-) -> Result<Reach> {
+) -> Result<AccessPair> {
     let mut wishes = [wish(asked, range, Side::Source)?, wish(asked, range, Side::Dest)?];
     let head = settle(asked, range, overlap, &mut wishes)?;
     settle_ranges(asked, &mut wishes)?;
@@ -70,7 +70,7 @@ pub(crate) fn access(
             return Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(ONE_NAME));
         }
         for wish in wishes.iter_mut().filter(|wish| wish.align.is_some()) {
-            *wish = Wish::none("source and destination are one file, and the other side does not support it");
+            *wish = SideAccess::none("source and destination are one file, and the other side does not support it");
         }
     }
     let any = wishes.iter().any(|wish| wish.align.is_some());
@@ -94,19 +94,19 @@ pub(crate) fn access(
         notes.chose("alignment", choice, "aligns the following blocks");
     }
     let tail_align_bytes = wishes[Side::Dest.index()].align.map_or(1, |align| align.max(TAIL_ALIGN_BYTES));
-    Ok(Reach { access: [source, dest], head_bytes, tail_align_bytes })
+    Ok(AccessPair { access: [source, dest], head_bytes, tail_align_bytes })
 }
 
 /// What `side` would like by itself.
-fn wish(asked: &PlanInput, range: &Range, side: Side) -> Result<Wish> {
+fn wish(asked: &PlanInput, range: &Range, side: Side) -> Result<SideAccess> {
     let facts = asked.facts(side);
-    let no = |because: &str| Ok(Wish::none(because));
+    let no = |because: &str| Ok(SideAccess::none(because));
     let always = asked.options.direct == When::Always;
     let len = range.len;
     if let Some(through) = asked.through(side) {
         let asked_for = if through.node.named { "named by the user" } else { "--passthrough" };
         let because = format!("via {}: {asked_for}", through.node.node.display());
-        return Ok(Wish { align: Some(facts.logical_block_bytes.max(1)), firm: true, because });
+        return Ok(SideAccess { align: Some(facts.logical_block_bytes.max(1)), firm: true, because });
     }
     if !matches!(facts.kind, EndpointKind::File | EndpointKind::Block) {
         return no("no page cache on this side");
@@ -126,7 +126,7 @@ fn wish(asked: &PlanInput, range: &Range, side: Side) -> Result<Wish> {
         }
         return no("direct I/O is not supported here");
     };
-    let yes = |because: &str| Ok(Wish { align: Some(align), firm: false, because: because.to_owned() });
+    let yes = |because: &str| Ok(SideAccess { align: Some(align), firm: false, because: because.to_owned() });
     if always {
         return yes("--direct always");
     }
@@ -154,7 +154,7 @@ fn alignment(facts: &Facts) -> Option<u32> {
 }
 
 /// Takes wishes away that the offsets do not allow, and returns the length of the first block, 0 for like any other.
-fn settle(asked: &PlanInput, range: &Range, overlap: Option<Overlap>, wishes: &mut [Wish; 2]) -> Result<u32> {
+fn settle(asked: &PlanInput, range: &Range, overlap: Option<Overlap>, wishes: &mut [SideAccess; 2]) -> Result<u32> {
     let fits = |[source, dest]: [Option<u32>; 2]| {
         let head = head(range, source, dest)?;
         // From the last byte to the first there is no first block, and a head that is all would leave nothing direct.
@@ -183,7 +183,7 @@ fn settle(asked: &PlanInput, range: &Range, overlap: Option<Overlap>, wishes: &m
                 0 => "the other side does not start at a multiple of its alignment".to_owned(),
                 offset => format!("{} {offset} does not match the alignment of both sides", offset_option(*side)),
             };
-            wishes[side.index()] = Wish::none(&because);
+            wishes[side.index()] = SideAccess::none(&because);
         }
         return Ok(head);
     }
@@ -193,7 +193,7 @@ fn settle(asked: &PlanInput, range: &Range, overlap: Option<Overlap>, wishes: &m
 
 /// Takes wishes away that the borders between ranges do not allow: what goes past the page cache shares no page with
 /// what goes through it, so either all borders are aligned, or all within the copy lie between pages.
-fn settle_ranges(asked: &PlanInput, wishes: &mut [Wish; 2]) -> Result<()> {
+fn settle_ranges(asked: &PlanInput, wishes: &mut [SideAccess; 2]) -> Result<()> {
     let Some(ranges) = &asked.options.ranges else { return Ok(()) };
     let Some(align) = wishes.iter().filter_map(|wish| wish.align).max() else { return Ok(()) };
     let borders: Vec<u64> = ranges.extents().iter().flat_map(|range| [range.offset, range.end()]).collect();
@@ -213,7 +213,7 @@ fn settle_ranges(asked: &PlanInput, wishes: &mut [Wish; 2]) -> Result<()> {
         return Err(Error::new(Kind::Usage, what).advise(format!("Correct the list, or {remedy}.")));
     }
     for wish in wishes.iter_mut().filter(|wish| wish.align.is_some()) {
-        *wish = Wish::none("the ranges are not aligned for direct I/O");
+        *wish = SideAccess::none("the ranges are not aligned for direct I/O");
     }
     Ok(())
 }
@@ -237,7 +237,7 @@ fn head(range: &Range, source: Option<u32>, dest: Option<u32>) -> Option<u32> {
     candidates.into_iter().find(aligned).and_then(|head| u32::try_from(head).ok())
 }
 
-fn unaligned(asked: &PlanInput, range: &Range, wishes: &[Wish; 2]) -> Error {
+fn unaligned(asked: &PlanInput, range: &Range, wishes: &[SideAccess; 2]) -> Error {
     let align = wishes.iter().filter_map(|wish| wish.align).max().unwrap_or(1);
     let side = if range.seek.is_multiple_of(align.into()) { Side::Source } else { Side::Dest };
     let offset = range.offset(side);

@@ -2,13 +2,13 @@
 use super::{Engines, Holes};
 use crate::core::PlanNotes;
 use crate::core::{EndpointKind, EngineKind, Existing, Extent, Side};
-use crate::plan::asked::{PlanInput, in_memory};
 use crate::plan::check::Range;
 use crate::plan::numbers::PREALLOCATE_BYTES_MIN;
+use crate::plan::plan_input::{PlanInput, in_memory};
 
 /// What happens to the dest before and after.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ends {
+pub(crate) struct DestPreparation {
     pub(crate) existing: Existing,
     pub(crate) set_end: bool,
     pub(crate) preallocate: bool,
@@ -16,7 +16,13 @@ pub(crate) struct Ends {
 }
 
 /// Chooses what happens to the dest before and after the copy.
-pub(crate) fn end(asked: &PlanInput, range: &Range, holes: &Holes, engines: &Engines, notes: &mut PlanNotes) -> Ends {
+pub(crate) fn end(
+    asked: &PlanInput,
+    range: &Range,
+    holes: &Holes,
+    engines: &Engines,
+    notes: &mut PlanNotes,
+) -> DestPreparation {
     let (existing, set_end) = file_end(asked, range, notes);
     let preallocate = preallocate(asked, range, holes, engines, existing);
     if preallocate {
@@ -40,7 +46,7 @@ pub(crate) fn end(asked: &PlanInput, range: &Range, holes: &Holes, engines: &Eng
         (true, true) => ("at the end", "status 0 means that the data is durable"),
     };
     notes.chose("flush", choice, because);
-    Ends { existing, set_end, preallocate, durable }
+    DestPreparation { existing, set_end, preallocate, durable }
 }
 
 /// What to do about the dest being there, and whether it ends where the copy ends.
@@ -87,7 +93,7 @@ fn file_end(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) -> (Existin
 
 /// The bytes of the dest that change. Those behind a new end do, too, whoever has written them meanwhile; a part of a
 /// file that ends no sooner leaves the others to other copies at the same time.
-pub(crate) fn written(asked: &PlanInput, range: &Range, ends: &Ends) -> Extent {
+pub(crate) fn written(asked: &PlanInput, range: &Range, ends: &DestPreparation) -> Extent {
     let all_behind = |offset: u64| Extent::new(offset, u64::MAX - offset);
     match (ends.set_end || ends.existing != Existing::Keep, asked.range_given()) {
         (true, false) => all_behind(0),

@@ -2,9 +2,9 @@
 use crate::core::PlanNotes;
 use crate::core::{CommandSet, DeviceCopy, EndpointKind, EngineKind, Error, Facts, FileId, Kind, Result, Side};
 use crate::plan::When;
-use crate::plan::asked::{PlanInput, in_memory};
 use crate::plan::check::{Overlap, Range};
 use crate::plan::numbers::REFLINK_ALIGN_BYTES;
+use crate::plan::plan_input::{PlanInput, in_memory};
 
 /// The engine, and the one to take should sharing extents fail.
 #[derive(Clone, Copy, Debug)]

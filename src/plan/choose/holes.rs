@@ -3,9 +3,9 @@ use super::Engines;
 use crate::core::PlanNotes;
 use crate::core::{EndpointKind, EngineKind, Result, Side, Zeros};
 use crate::plan::When;
-use crate::plan::asked::PlanInput;
 use crate::plan::check::{Overlap, Range};
 use crate::plan::numbers::{DETECT_BLOCK_BYTES, DETECT_FILE_BYTES};
+use crate::plan::plan_input::PlanInput;
 
 /// What happens to zeros.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct Holes {
 
 impl Holes {
     /// Tells of them, unless the device copies by itself: then zeros are copied like all else.
-    pub(crate) fn tell(&self, engines: &Engines, notes: &mut PlanNotes) {
+    pub(crate) fn add_notes(&self, engines: &Engines, notes: &mut PlanNotes) {
         if let (Some((choice, because)), true) = (&self.told, engines.engine != EngineKind::Offload) {
             notes.chose_of(Side::Dest, "zeros", choice.clone(), *because);
         }

@@ -1,10 +1,10 @@
 //! Whether a journal is kept.
-use super::{Ends, Engines};
+use super::{DestPreparation, Engines};
 use crate::core::PlanNotes;
 use crate::core::{EndpointKind, EngineKind, Error, Kind, Result};
-use crate::plan::asked::{PlanInput, in_memory};
 use crate::plan::check::{Overlap, Range};
-use crate::plan::{Delta, JournalWish};
+use crate::plan::plan_input::{PlanInput, in_memory};
+use crate::plan::{Delta, JournalChoice};
 
 /// Chooses whether a journal is kept: always where that makes sense, unless it was forbidden.
 ///
@@ -15,7 +15,7 @@ pub(crate) fn journal(
     range: &Range,
     overlap: Option<Overlap>,
     engines: &Engines,
-    ends: &Ends,
+    ends: &DestPreparation,
     notes: &mut PlanNotes,
 ) -> Result<bool> {
     let options = asked.options;
@@ -25,7 +25,7 @@ pub(crate) fn journal(
     }
     let wanted = match (&options.journal, options.resume) {
         (_, true) => Some("--resume"),
-        (JournalWish::At(_), _) => Some("--journal"),
+        (JournalChoice::At(_), _) => Some("--journal"),
         _ if matches!(options.delta, Some(Delta::Manifest(_))) => Some("--delta=MANIFEST"),
         _ => None,
     };
@@ -50,7 +50,7 @@ pub(crate) fn journal(
             notes.chose("journal", "kept", option);
             Ok(true)
         }
-        (None, None) if options.journal == JournalWish::Never => {
+        (None, None) if options.journal == JournalChoice::Never => {
             notes.chose("journal", "none", "--no-journal");
             Ok(false)
         }
@@ -72,7 +72,7 @@ fn impossible(
     range: &Range,
     overlap: Option<Overlap>,
     engines: &Engines,
-    ends: &Ends,
+    ends: &DestPreparation,
 ) -> Option<&'static str> {
     let (source, dest) = (asked.source, asked.dest);
     let one_file = source.kind == EndpointKind::File && source.id.is_some() && source.id == dest.id;
@@ -99,9 +99,6 @@ fn resumable(asked: &PlanInput) -> Result<()> {
         let advice = format!("Omit {option}, or copy from the start with --restart instead of --resume.");
         Err(Error::new(Kind::Usage, format!("--resume copies the rest; {option} {why}")).advise(advice))
     };
-    if !options.hashes.is_empty() {
-        return conflict("--hash", "needs the whole source");
-    }
     if options.offload {
         return conflict("--offload", "lets the device copy everything");
     }

@@ -7,8 +7,8 @@ mod journal;
 mod order;
 mod pace;
 
-pub(super) use access::{Reach, access, mostly_cached, with_existing};
-pub(super) use end::{Ends, end, written};
+pub(super) use access::{AccessPair, access, mostly_cached, with_existing};
+pub(super) use end::{DestPreparation, end, written};
 pub(super) use engine::{Engines, device_copy, engine};
 pub(super) use holes::{Holes, holes};
 pub(super) use journal::journal;

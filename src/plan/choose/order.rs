@@ -1,24 +1,24 @@
 //! In which order bytes go.
 use crate::core::{Direction, Facts, Ground, Order, PlanNotes, Side, WriteOrder};
-use crate::plan::asked::PlanInput;
 use crate::plan::check::Overlap;
+use crate::plan::plan_input::PlanInput;
 
 /// In which order bytes go.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Way {
+pub(crate) struct CopyOrder {
     pub(crate) direction: Direction,
     pub(crate) write_order: WriteOrder,
 }
 
 /// Chooses the order of the bytes.
-pub(crate) fn order(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut PlanNotes) -> Way {
+pub(crate) fn order(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut PlanNotes) -> CopyOrder {
     if let Some(overlap) = overlap {
         let (direction, choice) = match overlap.backward {
             true => (Direction::Backward, "from the last byte to the first"),
             false => (Direction::Forward, "from the first byte to the last"),
         };
         notes.chose("order", choice, "the ranges overlap: data is read before it is overwritten");
-        return Way { direction, write_order: WriteOrder::Submitted };
+        return CopyOrder { direction, write_order: WriteOrder::Submitted };
     }
     let (write_order, choice, because) = if asked.dest.order == Order::Ascending || asked.dest.kind.is_stream() {
         (WriteOrder::OneAtATime, "one write at a time", "the destination accepts only sequential data")
@@ -28,7 +28,7 @@ pub(crate) fn order(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut Pla
         (WriteOrder::Any, "writes as reads finish", "the destination accepts any order")
     };
     notes.chose("order", choice, because);
-    Way { direction: Direction::Forward, write_order }
+    CopyOrder { direction: Direction::Forward, write_order }
 }
 
 /// A disk that both sides lie on.

@@ -1,11 +1,11 @@
 //! Block size and queue depth.
-use super::{Engines, OneGround, Reach, mostly_cached, one_ground};
+use super::{AccessPair, Engines, OneGround, mostly_cached, one_ground};
 use crate::core::{
     Bursts, Cache, EndpointKind, EngineKind, Error, Facts, Kind, Limits, PlanNotes, Result, SavedPace, Side, Tuning,
 };
-use crate::plan::asked::PlanInput;
 use crate::plan::check::Range;
 use crate::plan::numbers::*;
+use crate::plan::plan_input::PlanInput;
 use crate::plan::words;
 
 /// Where a copy begins: block size, requests in flight on each side, and why.
@@ -28,7 +28,7 @@ pub(crate) fn pace(
     asked: &PlanInput,
     range: &Range,
     engines: &Engines,
-    reach: &Reach,
+    reach: &AccessPair,
     notes: &mut PlanNotes,
 ) -> Result<Tuning> {
     let options = asked.options;
@@ -71,7 +71,7 @@ pub(crate) fn pace(
     if let Some(ground) = ground.filter(|_| tuning.blocks() > 1) {
         take_turns(&mut tuning, &ground, notes);
     }
-    tell(&tuning, is_sync, range, notes);
+    note_tuning(&tuning, is_sync, range, notes);
     Ok(tuning)
 }
 
@@ -92,7 +92,7 @@ fn take_turns(tuning: &mut Tuning, ground: &OneGround<'_>, notes: &mut PlanNotes
     }
 }
 
-fn tell(tuning: &Tuning, is_sync: bool, range: &Range, notes: &mut PlanNotes) {
+fn note_tuning(tuning: &Tuning, is_sync: bool, range: &Range, notes: &mut PlanNotes) {
     if tuning.adaptive && tuning.tuned {
         let because = "neither --depth nor --limit is given, and haul tune saved near-optimal values";
         notes.chose("auto-tune", "for long copies", because);

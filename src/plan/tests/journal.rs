@@ -2,16 +2,16 @@
 use super::*;
 use crate::core::{Existing, HashKind, Zeros};
 
-fn journal(journal: JournalWish, resume: bool) -> Options {
+fn journal(journal: JournalChoice, resume: bool) -> Options {
     Options { journal, resume, ..Options::default() }
 }
 
 fn auto() -> Options {
-    journal(JournalWish::Auto, false)
+    journal(JournalChoice::Auto, false)
 }
 
 fn resume() -> Options {
-    journal(JournalWish::Auto, true)
+    journal(JournalChoice::Auto, true)
 }
 
 #[test]
@@ -19,7 +19,7 @@ fn a_journal_is_kept_where_it_can_be_gone_on_with() {
     let (disk, image, new) = (disk(1, GIB), file("a", 1, GIB), new_file("b"));
     for (source, dest) in [(&disk, &new), (&image, &disk), (&disk, &file("b", 2, 5)), (&image, &new)] {
         assert!(made(&auto(), source, dest).journal, "{} to {}", source.address, dest.address);
-        assert!(!made(&journal(JournalWish::Never, false), source, dest).journal);
+        assert!(!made(&journal(JournalChoice::Never, false), source, dest).journal);
     }
 }
 
@@ -40,7 +40,7 @@ fn none_is_kept_where_nobody_could_go_on_and_to_ask_for_one_is_refused() {
     for (options, source, dest, why_not) in table {
         let plan = made(&options, source, dest);
         assert!(!plan.journal && why(&plan, "journal").contains(why_not), "{}", why(&plan, "journal"));
-        let asked = Options { journal: JournalWish::At("j".into()), ..options.clone() };
+        let asked = Options { journal: JournalChoice::At("j".into()), ..options.clone() };
         expect(&refused(&asked, source, dest), Kind::Usage, &["--journal", why_not]);
         expect(&refused(&Options { resume: true, ..options }, source, dest), Kind::Usage, &["--resume", why_not]);
     }
@@ -48,7 +48,7 @@ fn none_is_kept_where_nobody_could_go_on_and_to_ask_for_one_is_refused() {
 
 #[test]
 fn an_empty_source_is_copied_without_the_journal_that_was_named() {
-    for wish in [JournalWish::Auto, JournalWish::At("j".into())] {
+    for wish in [JournalChoice::Auto, JournalChoice::At("j".into())] {
         let plan = made(&journal(wish, false), &file("a", 1, 0), &new_file("b"));
         assert!(!plan.journal && why(&plan, "journal").contains("nothing to copy"), "{}", why(&plan, "journal"));
     }
@@ -59,7 +59,7 @@ fn an_empty_source_is_copied_without_the_journal_that_was_named() {
 fn in_memory_one_is_kept_only_where_it_is_named() {
     let dest = Facts { filesystem: Some("tmpfs".to_owned()), ..new_file("b") };
     assert!(!made(&auto(), &file("a", 1, GIB), &dest).journal);
-    assert!(made(&journal(JournalWish::At("j".into()), false), &file("a", 1, GIB), &dest).journal);
+    assert!(made(&journal(JournalChoice::At("j".into()), false), &file("a", 1, GIB), &dest).journal);
 }
 
 #[test]
@@ -74,10 +74,22 @@ fn a_file_that_is_gone_on_with_is_not_emptied_and_ends_where_the_copy_ends() {
 }
 
 #[test]
-fn a_rest_has_no_digest_of_the_whole_and_shares_no_extents() {
+fn a_resumed_copy_with_a_digest_of_all_data_says_that_it_reads_again_what_is_copied() {
     let (from, to) = (file("a", 1, GIB), file("b", 2, GIB));
     let hash = Options { hashes: vec![HashKind::Sha256], ..resume() };
-    expect(&refused(&hash, &from, &to), Kind::Usage, &["--resume", "--hash"]);
+    let manifest = Options { manifest: Some("m".to_owned()), ..resume() };
+    for (options, kind) in [(hash, HashKind::Sha256), (manifest, HashKind::Blake3)] {
+        let plan = made(&options, &from, &to);
+        assert_eq!((plan.hashes.as_slice(), plan.journal), (&[kind][..], true));
+        let said = why(&plan, "digests");
+        assert!(said.contains("earlier runs kept no digests"), "{said}");
+    }
+    assert!(made(&resume(), &from, &to).hashes.is_empty());
+}
+
+#[test]
+fn a_rest_shares_no_extents() {
+    let (from, to) = (file("a", 1, GIB), file("b", 2, GIB));
     let reflink = Options { reflink: When::Always, ..resume() };
     expect(&refused(&reflink, &from, &to), Kind::Unsupported, &["--resume", "--reflink always"]);
     expect(&refused(&Options { offload: true, ..resume() }, &from, &to), Kind::Usage, &["--offload"]);

@@ -1,5 +1,5 @@
 use super::runs::verified;
-use super::{Failure, object};
+use super::{FailureReport, object};
 use crate::core::{DestOutcome, Durability, Outcome, Plan};
 use crate::report::printable::shell_line_as_it_is;
 use crate::report::text;
@@ -16,7 +16,7 @@ pub(super) fn dest(plan: &Plan, outcome: &Outcome, dest: &DestOutcome, args: &[S
             None if dest.behind => "behind",
             None => "complete",
         },
-        error: dest.error.as_ref().map(Failure::from),
+        error: dest.error.as_ref().map(FailureReport::from),
         claimed_bytes: dest.claimed.len,
         durable: durability == Durability::Medium,
         durability: durability.name(),

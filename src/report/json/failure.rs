@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// An error for programs.
 #[derive(Clone, Debug, Serialize)]
-pub struct Failure {
+pub struct FailureReport {
     /// What sort: `usage`, `refused`, `open`, `io`, `gone`, `no_space`, `ended_early`, `broken_pipe`, `unsupported`,
     /// `cancelled`.
     pub kind: &'static str,
@@ -24,10 +24,10 @@ pub struct Failure {
     pub advice: Option<String>,
 }
 
-impl From<&Error> for Failure {
+impl From<&Error> for FailureReport {
     fn from(error: &Error) -> Self {
         let sector_bytes = u64::from(error.sector_bytes);
-        Failure {
+        FailureReport {
             kind: kind_name(error.kind),
             message: text::message(error),
             side: error.side.map(|side| side.key()),

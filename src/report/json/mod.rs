@@ -5,19 +5,19 @@ mod damage;
 mod dests;
 mod devices;
 mod failure;
+mod not_started;
 mod outcome;
 mod pending;
 mod plan;
 mod runs;
-mod unbegun;
 
 pub use devices::devices;
-pub use failure::Failure;
+pub use failure::FailureReport;
+pub use not_started::{NotStarted, failed, not_started};
 pub use outcome::outcome;
 pub use pending::journals;
 pub use plan::plan;
 pub use runs::RunReport;
-pub use unbegun::{Unbegun, failed, unbegun};
 
 use serde::Serialize;
 

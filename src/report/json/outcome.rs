@@ -3,10 +3,10 @@ use super::dests::dest;
 use super::plan::{cache_name, direction_name, estimate, kind_name, node_name, reasons};
 use super::queue_depth;
 use super::runs::{differences, unread, verified};
-use super::{Failure, SCHEMA, object};
+use super::{FailureReport, SCHEMA, object};
 use crate::core::{
-    Decision, Durability, Ended, Kept, Latency, Limits, MemoryCheck, Outcome, PatternAct, PlanSide, Route, Side, Trial,
-    Unread,
+    Decision, Durability, Ended, JournalTotals, Latency, Limits, MemoryCheck, Outcome, PatternAct, PlanSide, Route,
+    Side, Trial, Unread,
 };
 use crate::report::{text, units};
 use serde::Serialize;
@@ -22,7 +22,7 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String], started:
         Ended::Complete => ("complete", None, None),
         Ended::Interrupted(signal) => ("interrupted", Some(*signal), None),
         Ended::OutOfTime => ("out_of_time", None, None),
-        Ended::Failed(error) => ("failed", None, Some(Failure::from(error.as_ref()))),
+        Ended::Failed(error) => ("failed", None, Some(FailureReport::from(error.as_ref()))),
     };
     object! {
         schema: SCHEMA,
@@ -86,7 +86,7 @@ fn memory_check(check: MemoryCheck) -> impl Serialize {
     object! { unchanged_bytes: check.unchanged_bytes, changed_at_bytes: check.changed_at }
 }
 
-fn journal(kept: &Kept) -> impl Serialize {
+fn journal(kept: &JournalTotals) -> impl Serialize {
     object! {
         already_bytes: kept.already_bytes,
         durable_bytes: kept.durable_bytes,
@@ -113,6 +113,7 @@ fn bytes(outcome: &Outcome) -> impl Serialize + use<> {
         hole_bytes: totals.hole_bytes,
         shared_bytes: totals.shared_bytes,
         offloaded_bytes: totals.offloaded_bytes,
+        reread_bytes: totals.reread_bytes,
         zeroed_records: totals.zeroed_runs,
         hole_records: totals.hole_runs,
     }

@@ -24,7 +24,7 @@ fn a_failure_names_kind_place_and_number() {
     assert_eq!((&report["status"], &report["signal"], &report["started"]), (&"failed".into(), &Null, &Null));
     assert!(report["continue_command"].as_str().unwrap().starts_with("haul copy --skip 1073741824 "));
     let Ended::Failed(error) = examples::failed().ended else { unreachable!() };
-    insta::assert_snapshot!(text(&Failure::from(error.as_ref())), @r#"
+    insta::assert_snapshot!(text(&FailureReport::from(error.as_ref())), @r#"
     {
       "kind": "io",
       "message": "cannot read source /dev/sda at byte 1073741824 (sector 2097152 of 512 bytes): Input/output error",
@@ -42,15 +42,15 @@ fn a_failure_names_kind_place_and_number() {
 fn a_run_that_could_not_begin_has_every_field_of_a_report() {
     let full = value(&outcome(&examples::plan(), &examples::complete(), &examples::args(), None));
     let error = Error::new(Kind::Refused, "dest is mounted").on(Side::Dest).advise("Unmount it.");
-    let refused = value(&unbegun("copy", None, &examples::args(), Unbegun::Failed(&error)));
+    let refused = value(&not_started("copy", None, &examples::args(), NotStarted::Failed(&error)));
     let names = |report: &serde_json::Value| report.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(&refused), names(&full));
     assert_eq!((&refused["status"], &refused["durable"]), (&"refused".into(), &false.into()));
     assert_eq!((&refused["error"]["kind"], &refused["error"]["side"]), (&"refused".into(), &"dest".into()));
     assert_eq!((&refused["error"]["offset_bytes"], &refused["error"]["advice"]), (&Null, &"Unmount it.".into()));
     let failed = Error::new(Kind::Open, "cannot open");
-    assert_eq!(value(&unbegun("copy", None, &[], Unbegun::Failed(&failed)))["status"], "failed");
-    let stopped = value(&unbegun("verify", None, &[], Unbegun::Interrupted(2)));
+    assert_eq!(value(&not_started("copy", None, &[], NotStarted::Failed(&failed)))["status"], "failed");
+    let stopped = value(&not_started("verify", None, &[], NotStarted::Interrupted(2)));
     assert_eq!((&stopped["status"], &stopped["signal"], &stopped["error"]), (&"interrupted".into(), &2.into(), &Null));
 }
 

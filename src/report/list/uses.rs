@@ -8,13 +8,13 @@ const MOUNTS_SHOWN: usize = 4;
 
 /// Uses of a partition, and of what is on top of it.
 pub(super) fn of_partition(part: &DevicePartition) -> Vec<String> {
-    told(&part.partition.name, part.uses.iter())
+    describe_uses(&part.partition.name, part.uses.iter())
 }
 
 /// Uses of a whole device, without those that its partitions tell.
 pub(super) fn of_disk(device: &Device) -> Vec<String> {
     let by_partition = |used: &InUse| device.partitions.iter().any(|part| part.uses.contains(used));
-    told(&device.name, device.uses.iter().filter(|used| !by_partition(used)))
+    describe_uses(&device.name, device.uses.iter().filter(|used| !by_partition(used)))
 }
 
 /// Uses of a device and of all its partitions, in few words.
@@ -43,7 +43,7 @@ pub(super) fn in_short(device: &Device) -> Vec<String> {
     words
 }
 
-fn told<'a>(name: &str, uses: impl Iterator<Item = &'a InUse>) -> Vec<String> {
+fn describe_uses<'a>(name: &str, uses: impl Iterator<Item = &'a InUse>) -> Vec<String> {
     let mut words = Vec::new();
     let mut mounts: Vec<(&str, Vec<&Path>)> = Vec::new();
     for used in uses {

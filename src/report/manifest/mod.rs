@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// What one manifest says.
 #[derive(Clone, Debug, Serialize)]
-pub struct Shown {
+pub struct ManifestReport {
     /// Version of the schema.
     pub schema: u32,
     /// `manifest`.
@@ -35,16 +35,16 @@ pub struct Shown {
     /// Digest of the whole; `null` where there is none.
     pub whole: Option<String>,
     /// The source.
-    pub source: ShownSide,
+    pub source: ManifestSide,
     /// The dest.
-    pub dest: ShownSide,
+    pub dest: ManifestSide,
     /// Further dests, of a copy to several.
-    pub also: Vec<ShownSide>,
+    pub also: Vec<ManifestSide>,
 }
 
 /// One side, as a manifest remembers it.
 #[derive(Clone, Debug, Serialize)]
-pub struct ShownSide {
+pub struct ManifestSide {
     /// Its path.
     pub path: String,
     /// `file`, `block device`, ….

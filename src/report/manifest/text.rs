@@ -1,5 +1,5 @@
 //! For people.
-use super::{Compared, Shown, ShownSide};
+use super::{Compared, ManifestReport, ManifestSide};
 use crate::report::columns::{Columns, whole};
 use crate::report::json::RunReport;
 use crate::report::printable::printable;
@@ -7,10 +7,10 @@ use crate::report::style::{CARE, STRONG, paint};
 use crate::report::units;
 
 /// Runs that are listed for a reader; programs get all of them.
-const RUNS_TOLD: usize = 16;
+const RUNS_SHOWN: usize = 16;
 
 /// What a manifest says, without its blocks.
-pub fn shown(shown: &Shown) -> String {
+pub fn shown(shown: &ManifestReport) -> String {
     let mut rows = Columns::default();
     rows.row("manifest", format!("{}, made {} by haul {}", printable(&shown.path), shown.created, shown.version));
     let blocks = whole(&units::block(shown.block_bytes));
@@ -31,7 +31,7 @@ pub fn shown(shown: &Shown) -> String {
     rows.lines()
 }
 
-fn side(side: &ShownSide) -> String {
+fn side(side: &ManifestSide) -> String {
     let mut words = vec![printable(&side.path), side.kind.clone()];
     words.extend(side.model.iter().map(|model| printable(model)));
     words.extend(side.serial.iter().map(|serial| format!("serial {}", whole(&printable(serial)))));
@@ -64,8 +64,8 @@ fn runs(runs: &[RunReport]) -> String {
     }
     let total = runs.iter().map(|run| run.len_bytes).sum();
     let mut told: Vec<String> =
-        runs.iter().take(RUNS_TOLD).map(|run| whole(&format!("{}+{}", run.offset_bytes, run.len_bytes))).collect();
-    match runs.len().saturating_sub(RUNS_TOLD) {
+        runs.iter().take(RUNS_SHOWN).map(|run| whole(&format!("{}+{}", run.offset_bytes, run.len_bytes))).collect();
+    match runs.len().saturating_sub(RUNS_SHOWN) {
         0 => {}
         more => told.push(format!("and {more} more; all with --json")),
     }

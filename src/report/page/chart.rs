@@ -1,8 +1,13 @@
 //! Curves as SVG, drawn by plotters: once for a wide screen and once for a narrow one, so that letters keep their size.
 //! Colours are numbers here; the page's style says what they are by day and by night.
 use super::axis::{Axis, Marked, place};
+use super::colours::{CURVES, GRID, INK, LETTERS, Pair};
+use super::labels::{self, Spot};
+use plotters::chart::ChartContext;
+use plotters::coord::Shift;
 use plotters::prelude::{
-    AreaSeries, ChartBuilder, Circle, Color, IntoDrawingArea, IntoFont, LineSeries, RGBColor, SVGBackend,
+    AreaSeries, Cartesian2d, ChartBuilder, Circle, Color, DrawingArea, ErrorBar, IntoDrawingArea, IntoFont, LineSeries,
+    SVGBackend, Text, TextStyle,
 };
 
 /// Pixels of the chart for a wide screen.
@@ -10,34 +15,20 @@ const WIDE_PX: (u32, u32) = (880, 300);
 /// Pixels of the chart for a narrow one.
 const NARROW_PX: (u32, u32) = (320, 240);
 /// Height of a line of letters; in SVG plotters makes the letters themselves smaller by a fifth: 12 pixels.
-const LETTERS_PX: i32 = 15;
+pub(super) const LETTERS_PX: i32 = 15;
 /// Room around the curves: the axis at the left with its names, air at the right.
 const LEFT_PX: u32 = 80;
 const RIGHT_PX: u32 = 28;
 const MARGIN_PX: u32 = 4;
 const MARKS_UP: u32 = 5;
-
-/// Colours of curves by day, and by night.
-const CURVES: [(RGBColor, RGBColor); 7] = [
-    (RGBColor(0x0a, 0x6f, 0x86), RGBColor(0x3f, 0xb6, 0xd0)),
-    (RGBColor(0xc2, 0x41, 0x0c), RGBColor(0xff, 0x8a, 0x4c)),
-    (RGBColor(0x6d, 0x3f, 0xc0), RGBColor(0xb7, 0x94, 0xf6)),
-    (RGBColor(0x1a, 0x7f, 0x37), RGBColor(0x4a, 0xc2, 0x6b)),
-    (RGBColor(0xb0, 0x24, 0x6f), RGBColor(0xf4, 0x72, 0xb6)),
-    (RGBColor(0x8a, 0x61, 0x00), RGBColor(0xe0, 0xb3, 0x41)),
-    (RGBColor(0x4b, 0x55, 0x63), RGBColor(0x9a, 0xa5, 0xb0)),
-];
-/// Lines of the grid, and letters.
-const GRID: (RGBColor, RGBColor) = (RGBColor(0xe1, 0xe5, 0xea), RGBColor(0x2c, 0x33, 0x3b));
-const LETTERS: (RGBColor, RGBColor) = (RGBColor(0x5b, 0x65, 0x70), RGBColor(0x9a, 0xa5, 0xb1));
-/// The page around the charts: ground, ink, stripe, the shadow of what continues beyond an edge, what is bad.
-const PAGE: [(&str, &str, &str); 5] = [
-    ("ground", "#fff", "#14181d"),
-    ("ink", "#1c2128", "#e4e8ec"),
-    ("stripe", "#f5f7f9", "#1b2127"),
-    ("shadow", "#1c212840", "#000000c0"),
-    ("bad", "#c42b1c", "#ff7b72"),
-];
+/// Diameter of a dot, and width of the ends of its error bar.
+const DOT_PX: u32 = 7;
+/// Radius of the ring around a marked point.
+const RING_PX: u32 = 7;
+/// Between two points of a line that labels keep away from.
+const SEEN_PX: i32 = 8;
+/// Labels may reach into the air at the right.
+const LABEL_OVER_PX: i32 = 20;
 
 /// How the points of a curve are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,29 +52,70 @@ pub struct Curve {
     pub shape: Shape,
     /// Their positions, as values of both axes.
     pub points: Vec<(f64, f64)>,
+    /// The ends of their error bars, as values of the axis at the left; for dots only. `None`: unknown.
+    pub bars: Vec<Option<(f64, f64)>>,
 }
 
 impl Curve {
     /// Points of this shape; colours are counted round.
     pub fn new(name: &str, colour: usize, shape: Shape, points: Vec<(f64, f64)>) -> Curve {
-        Curve { name: name.to_owned(), colour: colour % CURVES.len(), shape, points }
+        Curve { name: name.to_owned(), colour: colour % CURVES.len(), shape, points, bars: Vec::new() }
     }
+
+    /// The same with an error bar for each point, where it is known.
+    pub fn with_bars(self, bars: Vec<Option<(f64, f64)>>) -> Curve {
+        Curve { bars, ..self }
+    }
+}
+
+/// A point that the text is about: a ring with a label.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    /// Beside the ring.
+    pub label: String,
+    /// Its position, as values of both axes.
+    pub at: (f64, f64),
 }
 
 /// Curves over the same two axes.
 #[derive(Clone, Debug)]
 pub struct Chart {
     /// What it shows, for readers who cannot see it.
-    pub label: String,
-    /// The axis below.
-    pub across: Axis,
-    /// The axis at the left.
-    pub up: Axis,
+    label: String,
+    /// The axis below, and the one at the left.
+    across: Axis,
+    up: Axis,
     /// The first is drawn first, so that the last lies on top.
-    pub curves: Vec<Curve>,
+    curves: Vec<Curve>,
+    /// What the text is about, the most important first.
+    marks: Vec<Mark>,
+    /// What rings and error bars are, for the key.
+    ring: &'static str,
+    bar: &'static str,
 }
 
+type Context<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Marked, Marked>>;
+type Drawn = Result<(), Box<dyn std::error::Error>>;
+
 impl Chart {
+    /// Curves over `axes`, the one below and the one at the left; the last curve lies on top.
+    pub fn new(label: &str, axes: [Axis; 2], curves: Vec<Curve>) -> Chart {
+        let [across, up] = axes;
+        Chart { label: label.to_owned(), across, up, curves, marks: Vec::new(), ring: "", bar: "error bar" }
+    }
+
+    /// The same with these points marked, the most important first; the key calls them `what`.
+    #[must_use]
+    pub fn marking(self, what: &'static str, marks: Vec<Mark>) -> Chart {
+        Chart { marks, ring: what, ..self }
+    }
+
+    /// The same, whose error bars show `what`, for the key.
+    #[must_use]
+    pub fn with_bars_of(self, what: &'static str) -> Chart {
+        Chart { bar: what, ..self }
+    }
+
     /// As SVG for a screen of 640 pixels and more.
     pub fn wide(&self) -> String {
         self.svg(WIDE_PX)
@@ -100,16 +132,21 @@ impl Chart {
         named.map(|curve| (curve.colour, curve.name.clone())).collect()
     }
 
+    /// What else the key explains, where it is drawn: `ring` and `bar` with their names.
+    pub(super) fn signs(&self) -> Vec<(&'static str, &'static str)> {
+        let barred = self.curves.iter().any(|curve| curve.bars.iter().any(Option::is_some));
+        let all = [("bar", self.bar, barred), ("ring", self.ring, !self.marks.is_empty())];
+        all.into_iter().filter(|(.., drawn)| *drawn).map(|(sign, name, _)| (sign, name)).collect()
+    }
+
     fn svg(&self, size_px: (u32, u32)) -> String {
         let mut svg = String::new();
         self.draw(&mut svg, size_px).expect("text takes whatever is drawn");
-        let label = self.label.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
-        svg.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{label}\" "), 1)
+        labelled(&svg, &self.label)
     }
 
-    fn draw(&self, svg: &mut String, size_px: (u32, u32)) -> Result<(), Box<dyn std::error::Error>> {
+    fn draw(&self, svg: &mut String, size_px: (u32, u32)) -> Drawn {
         let area = SVGBackend::with_string(svg, size_px).into_drawing_area();
-        let floor = self.up.ends().0;
         let across_px = size_px.0.saturating_sub(LEFT_PX + RIGHT_PX + MARGIN_PX);
         let across = Marked::new(self.across, self.across.marks_in(across_px));
         let up = Marked::new(self.up, self.up.marks(MARKS_UP));
@@ -120,30 +157,66 @@ impl Chart {
             .x_label_area_size(26)
             .y_label_area_size(LEFT_PX)
             .build_cartesian_2d(across, up)?;
-        let letters = ("sans-serif", LETTERS_PX).into_font().color(&LETTERS.0);
         chart
             .configure_mesh()
             .axis_style(GRID.0)
             .bold_line_style(GRID.0)
             .light_line_style(GRID.0.mix(0.0))
-            .label_style(letters)
+            .label_style(letters(LETTERS))
             .draw()?;
-        for curve in &self.curves {
-            let colour = CURVES[curve.colour].0;
-            let points: Vec<(f64, f64)> = curve.points.iter().filter_map(|&point| self.placed(point)).collect();
-            match curve.shape {
-                Shape::Line => chart.draw_series(LineSeries::new(points, colour.stroke_width(2)))?,
-                Shape::Area => {
-                    let area = AreaSeries::new(points, floor, colour.mix(0.3));
-                    chart.draw_series(area.border_style(colour.stroke_width(2)))?
-                }
-                Shape::Dots => {
-                    chart.draw_series(points.into_iter().map(|point| Circle::new(point, 3, colour.filled())))?
-                }
-            };
-        }
+        self.curves.iter().try_for_each(|curve| self.draw_curve(&mut chart, curve))?;
+        self.draw_marks(&area, &chart)?;
         area.present()?;
         drop(chart);
+        Ok(())
+    }
+
+    fn draw_curve(&self, chart: &mut Context<'_, '_>, curve: &Curve) -> Drawn {
+        let colour = CURVES[curve.colour].0;
+        let points = || curve.points.iter().filter_map(|&point| self.placed(point));
+        match curve.shape {
+            Shape::Line => drop(chart.draw_series(LineSeries::new(points(), colour.stroke_width(2)))?),
+            Shape::Area => {
+                let area = AreaSeries::new(points(), self.up.ends().0, colour.mix(0.3));
+                chart.draw_series(area.border_style(colour.stroke_width(2)))?;
+            }
+            Shape::Dots => {
+                let bars = curve.bars.iter().copied().chain(std::iter::repeat(None));
+                for (&(x, y), bar) in curve.points.iter().zip(bars) {
+                    let Some(at) = self.placed((x, y)) else { continue };
+                    let ends = bar.and_then(|(low, high)| Some((self.placed((x, low))?.1, self.placed((x, high))?.1)));
+                    match ends {
+                        Some((low, high)) => {
+                            let bar = ErrorBar::new_vertical(at.0, low, at.1, high, colour.filled(), DOT_PX);
+                            chart.draw_series([bar])?;
+                        }
+                        None => drop(chart.draw_series([Circle::new(at, DOT_PX / 2, colour.filled())])?),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A ring around each marked point, with its label where there is room for it.
+    fn draw_marks(&self, area: &DrawingArea<SVGBackend<'_>, Shift>, chart: &Context<'_, '_>) -> Drawn {
+        let spot = |point: (f64, f64)| self.placed(point).map(|at| chart.backend_coord(&at));
+        let marks = self.marks.iter().filter_map(|mark| Some((spot(mark.at)?, mark.label.as_str())));
+        let marks: Vec<(Spot, &str)> = marks.collect();
+        let drawn = self.curves.iter().flat_map(|curve| {
+            let spots: Vec<Spot> = curve.points.iter().filter_map(|&point| spot(point)).collect();
+            if curve.shape == Shape::Dots { spots } else { filled_in(&spots) }
+        });
+        let (across, up) = chart.plotting_area().get_pixel_range();
+        let inside = ((across.start, up.start), (across.end + LABEL_OVER_PX, up.end));
+        let sizes: Vec<(Spot, usize)> = marks.iter().map(|(at, label)| (*at, label.chars().count())).collect();
+        let places = labels::places(&sizes, inside, &drawn.collect::<Vec<_>>());
+        for ((at, label), place) in marks.into_iter().zip(places) {
+            area.draw(&Circle::new(at, RING_PX, INK.0.stroke_width(2)))?;
+            if let Some(place) = place {
+                area.draw(&Text::new(label, place, letters(INK)))?;
+            }
+        }
         Ok(())
     }
 
@@ -157,27 +230,25 @@ impl Chart {
     }
 }
 
-/// What the colours of charts, of whatever is in an element of class `chart`, are by day and by night, as CSS.
-pub fn style() -> String {
-    let hex = |colour: RGBColor| format!("#{:02X}{:02X}{:02X}", colour.0, colour.1, colour.2);
-    let curves: Vec<(String, (RGBColor, RGBColor))> =
-        CURVES.iter().enumerate().map(|(number, &pair)| (format!("c{number}"), pair)).collect();
-    let drawn = [("line".to_owned(), GRID), ("quiet".to_owned(), LETTERS)].into_iter().chain(curves);
-    let (mut day, mut night, mut rules) = (String::new(), String::new(), String::new());
-    for (name, by_day, by_night) in PAGE {
-        day += &format!("--{name}: {by_day}; ");
-        night += &format!("--{name}: {by_night}; ");
-    }
-    for (name, (by_day, by_night)) in drawn {
-        let by_day = hex(by_day);
-        day += &format!("--{name}: {by_day}; ");
-        night += &format!("--{name}: {}; ", hex(by_night));
-        rules += &format!(".chart [stroke=\"{by_day}\"] {{ stroke: var(--{name}); }}\n");
-        rules += &format!(".chart [fill=\"{by_day}\"] {{ fill: var(--{name}); }}\n");
-        rules += &format!(".key.{name} {{ background: var(--{name}); }}\n");
-    }
-    // Paper is white at night too.
-    format!(":root {{ {day}}}\n@media screen and (prefers-color-scheme: dark) {{ :root {{ {night}}} }}\n{rules}")
+/// The style of text in this colour.
+pub(super) fn letters(colour: Pair) -> TextStyle<'static> {
+    ("sans-serif", LETTERS_PX).into_font().color(&colour.0)
+}
+
+/// The picture with what readers are told of it who cannot see it.
+pub(super) fn labelled(svg: &str, label: &str) -> String {
+    let label = label.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
+    svg.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{label}\" "), 1)
+}
+
+/// These points with points between them on the lines that join them.
+fn filled_in(spots: &[Spot]) -> Vec<Spot> {
+    let between = spots.windows(2).flat_map(|pair| {
+        let [(x, y), (to_x, to_y)] = [pair[0], pair[1]];
+        let steps = ((to_x - x).abs().max((to_y - y).abs()) / SEEN_PX).max(1);
+        (0..steps).map(move |step| (x + (to_x - x) * step / steps, y + (to_y - y) * step / steps))
+    });
+    between.chain(spots.last().copied()).collect()
 }
 
 #[cfg(test)]
@@ -188,7 +259,7 @@ mod tests {
     fn chart(points: Vec<(f64, f64)>, shape: Shape) -> Chart {
         let across = Axis::over(Quantity::Time, points.iter().map(|point| point.0));
         let up = Axis::over(Quantity::Rate, points.iter().map(|point| point.1));
-        Chart { label: "a \"<b>\"".to_owned(), across, up, curves: vec![Curve::new("", 0, shape, points)] }
+        Chart::new("a \"<b>\"", [across, up], vec![Curve::new("", 0, shape, points)])
     }
 
     #[test]
@@ -214,35 +285,9 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_has_the_colour_of_its_key_and_an_eighth_that_of_the_first() {
-        let hex = |colour: RGBColor| format!("#{:02X}{:02X}{:02X}", colour.0, colour.1, colour.2);
-        for number in 0..8 {
-            let points = vec![(0.0, 1e6), (1.0, 2e6)];
-            let mut chart = chart(points.clone(), Shape::Line);
-            chart.curves = vec![Curve::new("name", number, Shape::Line, points)];
-            let colour = chart.key()[0].0;
-            assert_eq!(colour, number % 7);
-            let (day, night) = CURVES[colour];
-            assert!(chart.wide().contains(&format!("stroke=\"{}\" stroke-width=\"2\"", hex(day))), "{}", chart.wide());
-            let style = style();
-            let (_, by_night) = style.split_once("prefers-color-scheme: dark").unwrap();
-            assert!(by_night.contains(&format!("--c{colour}: {};", hex(night))), "{by_night}");
-        }
-    }
-
-    #[test]
     fn a_chart_of_nothing_is_a_chart() {
         for shape in [Shape::Line, Shape::Area, Shape::Dots] {
             assert!(chart(vec![], shape).wide().ends_with("</svg>\n"));
-        }
-    }
-
-    #[test]
-    fn each_colour_that_is_drawn_has_another_by_night() {
-        let style = style();
-        let svg = chart(vec![(0.0, 1e6), (1.0, 2e6)], Shape::Area).wide();
-        for part in svg.split('"').filter(|part| part.starts_with('#')) {
-            assert!(style.contains(&format!("\"{part}\"")), "{part} has no rule in {style}");
         }
     }
 }

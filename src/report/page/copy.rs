@@ -1,8 +1,9 @@
 //! The page of a copy: rates over time and place, latencies, and who was waited for.
 use super::axis::{Axis, Quantity};
 use super::chart::{Chart, Curve, Shape};
+use super::map::map;
 use super::rates::{Piece, WAITED_FOR, moving, pieces};
-use super::{Figure, Page, Table, bare, capital, device, frame, render};
+use super::{Figure, Page, Table, bare, capital, device, frame, latency, render};
 use crate::core::{Decision, Direction, Ended, Facts, Machine, Outcome, Plan, Series, Side};
 use crate::plan::Verbosity;
 use crate::report::{text, units};
@@ -13,6 +14,8 @@ const PIECES_MAX: u32 = 160;
 /// The shortest piece whose rate says something, and whose waiting does: the engine shares that out by 250 ms.
 const RATE_PIECE: Duration = Duration::from_millis(90);
 const WAIT_PIECE: Duration = Duration::from_millis(750);
+/// How much wider a class of latency is than the one before.
+const CLASS_STEP: f64 = 1.2;
 
 /// What the page of a copy consists of.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +55,9 @@ pub fn copy(found: CopyFound<'_>) -> String {
     }
     let bottleneck = bare(&text::bottleneck(outcome));
     let summary = [
-        ("Time", bare(&text::time(outcome))),
+        ("Elapsed", bare(&text::time(outcome))),
+        ("Remaining", remaining(plan, outcome)),
+        ("To continue", text::continue_command(plan, outcome, words).unwrap_or_default()),
         ("Estimate", bare(&text::estimated(outcome))),
         ("Rate", bare(&text::rate(outcome))),
         ("Bottleneck", bottleneck),
@@ -78,6 +83,26 @@ pub fn copy(found: CopyFound<'_>) -> String {
     render(page)
 }
 
+/// What a copy that ended early has not copied, and how long that takes at the mean rate; empty of a whole copy, and
+/// where nobody knows how long the source is.
+fn remaining(plan: &Plan, outcome: &Outcome) -> String {
+    if matches!(outcome.ended, Ended::Complete) {
+        return String::new();
+    }
+    let Some(total_bytes) = plan.total_bytes() else { return String::new() };
+    let copied_bytes = outcome.totals.copied_bytes();
+    let earlier_bytes = outcome.kept.as_ref().map_or(0, |journal| journal.already_bytes);
+    let left_bytes = total_bytes.saturating_sub(copied_bytes + earlier_bytes);
+    let share = format!("{} ({} %)", units::bytes(left_bytes), units::percent(left_bytes, total_bytes));
+    match units::per_second(copied_bytes, outcome.elapsed) {
+        Some(rate) if rate > 0 && left_bytes > 0 => {
+            let left = Duration::from_secs_f64(left_bytes as f64 / rate as f64);
+            format!("{share}, {} at the mean rate", units::time_left(left))
+        }
+        _ => share,
+    }
+}
+
 /// Where it went: one dest, or the first and the others.
 fn dests(plan: &Plan) -> String {
     let first = &plan.dest.address;
@@ -95,6 +120,7 @@ fn figures(found: CopyFound<'_>, page: &mut Page) {
         page.figures.push(over_time(found.outcome, &rates));
         page.figures.extend(over_place(found, &rates));
     }
+    page.figures.extend(map(&found.decision.plan, found.outcome, found.facts));
     let waits = pieces(&moments, WAIT_PIECE, PIECES_MAX);
     if waits.iter().any(|piece| piece.waited_percent.iter().any(|&percent| percent > 0.0)) {
         page.figures.push(waiting(&waits).answering(&held_back_most(found.outcome)));
@@ -107,18 +133,21 @@ fn rate(bytes_per_s: f64) -> String {
 }
 
 /// Both sides' rates, each at the place that `across` gives for a piece.
-fn both_rates(label: &str, quantity: Quantity, rates: &[Piece], across: &dyn Fn(&Piece) -> f64) -> Chart {
+fn both_rates(
+    label: &str,
+    quantity: Quantity,
+    rates: &[Piece],
+    across: &dyn Fn(&Piece) -> f64,
+    until: Option<f64>,
+) -> Chart {
     let curve = |side: Side, shape| {
         let points = rates.iter().map(|piece| (across(piece), piece.bytes_per_s[side.index()])).collect();
         Curve::new(side.name(), side.index(), shape, points)
     };
     let ends = rates.iter().flat_map(|piece| piece.bytes_per_s);
-    Chart {
-        label: label.to_owned(),
-        across: Axis::over(quantity, rates.iter().map(across)),
-        up: Axis::over(Quantity::Rate, ends),
-        curves: vec![curve(Side::Source, Shape::Area), curve(Side::Dest, Shape::Line)],
-    }
+    let places = rates.iter().map(across).chain(until);
+    let axes = [Axis::over(quantity, places), Axis::over(Quantity::Rate, ends)];
+    Chart::new(label, axes, vec![curve(Side::Source, Shape::Area), curve(Side::Dest, Shape::Line)])
 }
 
 /// A chart needs two points; of one there is the table.
@@ -130,8 +159,8 @@ fn drawn(id: &'static str, title: &str, what: &str, chart: &Chart, table: Table)
 }
 
 fn over_time(outcome: &Outcome, rates: &[Piece]) -> Figure {
-    let mut chart = both_rates("Rate of both sides over time", Quantity::Time, rates, &|piece| piece.middle_s);
-    chart.across = Axis::over(Quantity::Time, rates.iter().map(|piece| piece.end_s));
+    let end = rates.last().map(|piece| piece.end_s);
+    let chart = both_rates("Rate of both sides over time", Quantity::Time, rates, &|piece| piece.middle_s, end);
     let row = |piece: &Piece| {
         let time = format!("{:.1} s", piece.end_s);
         vec![time, units::size(piece.copied_bytes.1), rate(piece.bytes_per_s[0]), rate(piece.bytes_per_s[1])]
@@ -186,7 +215,7 @@ fn over_place(found: CopyFound<'_>, rates: &[Piece]) -> Option<Figure> {
     if moved.len() < 2 {
         return None;
     }
-    let chart = both_rates("Rate of both sides over position", Quantity::Bytes, &moved, &place);
+    let chart = both_rates("Rate of both sides over position", Quantity::Bytes, &moved, &place, None);
     let what = "The same rates by position on the source. On a rotational disk the rate falls from the first byte to \
         the last.";
     let figure = Figure::new("rate-over-position", "Rate over position", what, &chart, None);
@@ -203,12 +232,9 @@ fn waiting(waits: &[Piece]) -> Figure {
         let points = waits.iter().map(|piece| (piece.middle_s, piece.waited_percent[what])).collect();
         Curve::new(WAITED_FOR[what], what, Shape::Area, points)
     };
-    let chart = Chart {
-        label: "Share of the time spent waiting, by bottleneck".to_owned(),
-        across: Axis::over(Quantity::Time, waits.iter().map(|piece| piece.end_s)),
-        up: Axis::percent(),
-        curves: seen.iter().map(curve).collect(),
-    };
+    let axes = [Axis::over(Quantity::Time, waits.iter().map(|piece| piece.end_s)), Axis::percent()];
+    let label = "Share of the time spent waiting, by bottleneck";
+    let chart = Chart::new(label, axes, seen.iter().map(curve).collect());
     let row = |piece: &Piece| {
         let shares = seen.iter().map(|&what| format!("{:.0} %", piece.waited_percent[what]));
         let until = format!("{:.1} s", piece.end_s);
@@ -251,22 +277,10 @@ fn latencies(outcome: &Outcome) -> Option<Figure> {
         return None;
     }
     let curve = |&side: &Side| {
-        let report = &outcome.sides[side.index()];
-        let percent = |count: u64| count as f64 / report.latency.count.max(1) as f64 * 100.0;
-        let classes = report.latencies.iter().map(|&(by_us, count)| (by_us as f64, percent(count)));
-        // Nothing is shorter than the shortest class or longer than the longest: the curve begins and ends there.
-        let first = report.latencies.first().map(|&(by_us, _)| (by_us as f64 / 1.2, 0.0));
-        let last = report.latencies.last().map(|&(by_us, _)| (by_us as f64 * 1.2, 0.0));
-        Curve::new(side.name(), side.index(), Shape::Area, first.into_iter().chain(classes).chain(last).collect())
+        let points = latency::distribution(&outcome.sides[side.index()].latencies, CLASS_STEP);
+        Curve::new(side.name(), side.index(), Shape::Area, points)
     };
-    let curves: Vec<Curve> = sides.iter().map(curve).collect();
-    let points = || curves.iter().flat_map(|curve| curve.points.iter().copied());
-    let chart = Chart {
-        label: "Request latency by side".to_owned(),
-        across: Axis::over(Quantity::Latency, points().map(|point| point.0)),
-        up: Axis::over(Quantity::Percent, points().map(|point| point.1)),
-        curves: curves.clone(),
-    };
+    let chart = latency::chart("Request latency by side", sides.iter().map(curve).collect());
     let row = |&side: &Side| {
         let latency = outcome.sides[side.index()].latency;
         let times = [latency.p50_us, latency.p90_us, latency.p99_us, latency.max_us].map(units::latency);

@@ -5,7 +5,7 @@ use crate::report::units;
 /// Names and values; what is empty is left out.
 pub(crate) type Rows = Vec<(String, String)>;
 
-fn told(rows: Vec<(&str, String)>) -> Rows {
+fn without_empty(rows: Vec<(&str, String)>) -> Rows {
     rows.into_iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
@@ -14,7 +14,7 @@ pub(crate) fn machine(machine: &Machine) -> Rows {
     let memory = if machine.memory_bytes > 0 { units::size(machine.memory_bytes) } else { String::new() };
     let processors = units::count(machine.processors as u64, "processor", "processors");
     let processor = if machine.processor.is_empty() { String::new() } else { format!(", {}", machine.processor) };
-    told(vec![
+    without_empty(vec![
         ("Name", machine.name.clone()),
         ("Kernel", format!("Linux {} {}", machine.kernel, machine.architecture)),
         ("Processors", processors + &processor),
@@ -35,7 +35,7 @@ pub(crate) fn side(facts: &Facts) -> Rows {
     };
     let blocks = format!("{} logical, {} physical", facts.logical_block_bytes, facts.physical_block_bytes);
     let turns = queue.rotational.map_or("", |yes| if yes { "yes" } else { "no" });
-    told(vec![
+    without_empty(vec![
         ("Address", facts.address.clone()),
         ("Path", if path == facts.address { String::new() } else { path.into_owned() }),
         ("Kind", if facts.exists { facts.kind.name().to_owned() } else { format!("new {}", facts.kind.name()) }),

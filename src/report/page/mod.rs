@@ -4,15 +4,22 @@
 //! escapes every text in it. This room must not know how anything was measured, nor where the page goes.
 pub(crate) mod axis;
 pub(crate) mod chart;
+mod colours;
 mod copy;
 pub(crate) mod device;
+mod labels;
+pub(crate) mod latency;
+mod map;
 mod rates;
+mod strips;
 
 #[cfg(feature = "internals")]
 pub use axis::{Axis, Quantity};
 pub use chart::Chart;
 #[cfg(feature = "internals")]
-pub use chart::{Curve, Shape, style};
+pub use chart::{Curve, Shape};
+#[cfg(feature = "internals")]
+pub use colours::style;
 pub use copy::{CopyFound, copy};
 
 use super::printable::shell_line;
@@ -59,8 +66,8 @@ pub(crate) struct Figure {
     pub(crate) answer: String,
     /// What is seen, and how to read it.
     pub(crate) what: String,
-    /// Colour and name of each curve.
-    pub(crate) key: Vec<(usize, String)>,
+    /// Each sign in the chart, as a class of the style, and its name.
+    pub(crate) key: Vec<(String, String)>,
     /// The same chart for a screen and for a telephone: letters keep their size on both. Empty: only a table.
     pub(crate) wide: String,
     pub(crate) narrow: String,
@@ -88,7 +95,9 @@ impl Table {
 
 impl Figure {
     pub(crate) fn new(id: &'static str, title: &str, what: &str, chart: &Chart, table: Option<Table>) -> Figure {
-        let key = chart.key();
+        let curves = chart.key().into_iter().map(|(colour, name)| (format!("key c{colour}"), name));
+        let signs = chart.signs().into_iter().map(|(sign, name)| (format!("sign {sign}"), name.to_owned()));
+        let key = curves.chain(signs).collect();
         let (title, answer, what) = (title.to_owned(), String::new(), what.to_owned());
         Figure { id, title, answer, what, key, wide: chart.wide(), narrow: chart.narrow(), table }
     }
@@ -126,7 +135,7 @@ pub(crate) fn frame(title: String, words: &[String], started: SystemTime, machin
         report: String::new(),
         command: shell_line(["haul"].into_iter().chain(words.iter().map(String::as_str))),
         version: env!("CARGO_PKG_VERSION"),
-        style: chart::style() + include_str!("style.css"),
+        style: colours::style() + include_str!("style.css"),
     }
 }
 

@@ -2,19 +2,56 @@
 
 /// Points of each curve, and all dots as the last one, as values; times are in seconds. `log` says which axes are.
 pub(crate) fn read_off(svg: &str, log: [bool; 2]) -> Vec<Vec<(f64, f64)>> {
-    let names = marks(svg);
-    let across =
-        Scale::of(names.iter().filter(|mark| mark.anchor == "middle").map(|mark| (mark.x, &*mark.name)), log[0], true);
-    let up =
-        Scale::of(names.iter().filter(|mark| mark.anchor == "end").map(|mark| (mark.y, &*mark.name)), log[1], false);
+    let [across, up] = scales(svg, log);
     let value = |x: f64, y: f64| (across.value(x), up.value(y));
     let curves = svg.split("stroke-width=\"2\" points=\"").skip(1).map(|rest| {
         let pairs = rest.split_once('"').unwrap().0.split_whitespace();
         pairs.map(|pair| pair.split_once(',').map(|(x, y)| value(number(x), number(y))).unwrap()).collect()
     });
-    let dots = svg.split("<circle ").skip(1).map(|tag| value(number(field(tag, "cx")), number(field(tag, "cy"))));
+    let dots = svg
+        .split("<circle ")
+        .skip(1)
+        .filter(|tag| field(tag, "fill") != "none")
+        .map(|tag| value(number(field(tag, "cx")), number(field(tag, "cy"))));
     let dots: Vec<(f64, f64)> = dots.collect();
     curves.chain([dots].into_iter().filter(|dots| !dots.is_empty())).collect()
+}
+
+/// What is marked in both charts of a figure: the ends of error bars, each with its place, and the rings, as exactly as
+/// pixels tell; the wide one has these labels.
+#[track_caller]
+pub(crate) fn assert_marked(page: &str, id: &str, log: [bool; 2], bars: &[(f64, f64)], rings: &[((f64, f64), &str)]) {
+    let wide_labels: Vec<String> = labels(charts(page, id)[0]);
+    assert_eq!(wide_labels, rings.iter().map(|ring| ring.1).collect::<Vec<_>>(), "{id}");
+    let rings: Vec<(f64, f64)> = rings.iter().map(|ring| ring.0).collect();
+    for (chart, height_px) in charts(page, id).into_iter().zip([250.0, 190.0]) {
+        let [across, up] = scales(chart, log);
+        let at = |tag: &str, x: &str, y: &str| (across.value(number(field(tag, x))), up.value(number(field(tag, y))));
+        let upright = chart.split("<line ").skip(1).filter(|tag| field(tag, "x1") == field(tag, "x2"));
+        let upright = upright.filter(|tag| field(tag, "stroke") != "#E1E5EA");
+        let ends: Vec<(f64, f64)> = upright.flat_map(|tag| [at(tag, "x1", "y1"), at(tag, "x2", "y2")]).collect();
+        let circles = chart.split("<circle ").skip(1).filter(|tag| field(tag, "fill") == "none");
+        let circles: Vec<(f64, f64)> = circles.map(|tag| at(tag, "cx", "cy")).collect();
+        let near = span(bars.iter().chain(&rings).map(|point| point.1), log[1]) / height_px * 3.0;
+        for (read, wanted) in [(&ends[..], bars), (&circles[..], &rings[..])] {
+            assert_eq!(read.len(), wanted.len(), "{id}: {read:?}, not {wanted:?}");
+            let off = read.iter().zip(wanted).find(|(read, wanted)| far(read.1, wanted.1, log[1]) > near);
+            assert_eq!(off, None, "{id}: read, and wanted");
+        }
+    }
+}
+
+/// The labels of marks.
+fn labels(svg: &str) -> Vec<String> {
+    let names = marks(svg).into_iter().filter(|mark| mark.anchor == "start");
+    names.map(|mark| mark.name).collect()
+}
+
+fn scales(svg: &str, log: [bool; 2]) -> [Scale; 2] {
+    let names = marks(svg);
+    let across = names.iter().filter(|mark| mark.anchor == "middle").map(|mark| (mark.x, &*mark.name));
+    let up = names.iter().filter(|mark| mark.anchor == "end").map(|mark| (mark.y, &*mark.name));
+    [Scale::of(across, log[0], true), Scale::of(up, log[1], false)]
 }
 
 /// The two charts of a figure, for a wide and for a narrow screen.
@@ -58,18 +95,18 @@ fn span(values: impl Iterator<Item = f64>, log: bool) -> f64 {
     far(low, high, log).max(1e-9)
 }
 
-struct Mark {
+struct AxisMark {
     x: f64,
     y: f64,
     anchor: String,
     name: String,
 }
 
-fn marks(svg: &str) -> Vec<Mark> {
+fn marks(svg: &str) -> Vec<AxisMark> {
     let mark = |rest: &str| {
         let (tag, text) = rest.split_once('>').unwrap();
         let name = text.split_once("</text>").unwrap().0.trim().to_owned();
-        Mark {
+        AxisMark {
             x: number(field(tag, "x")),
             y: number(field(tag, "y")),
             anchor: field(tag, "text-anchor").to_owned(),

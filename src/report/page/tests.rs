@@ -1,7 +1,8 @@
 use super::read_off::assert_drawn;
 use super::*;
 use crate::core::{
-    Decision, Digest, Direction, EndpointKind, Facts, HashKind, Kept, Moment, Outcome, PlanDest, Series, Side, Zeros,
+    Decision, Digest, Direction, EndpointKind, Facts, HashKind, JournalTotals, Moment, Outcome, PlanDest, Series, Side,
+    Zeros,
 };
 use crate::report::examples;
 use std::time::Duration;
@@ -143,7 +144,7 @@ fn a_failure_stands_before_the_figures() {
 #[test]
 fn places_are_shown_only_where_they_are_known() {
     let mut outcome = examples::complete();
-    outcome.kept = Some(Kept { already_bytes: 1 << 20, ..Kept::default() });
+    outcome.kept = Some(JournalTotals { already_bytes: 1 << 20, ..JournalTotals::default() });
     assert!(!page_of(&examples::plan(), &outcome).contains("rate-over-position"));
 }
 

@@ -1,6 +1,6 @@
 //! Each of several dests at one moment.
 use super::phrases::percent_of;
-use crate::core::Watched;
+use crate::core::RunTally;
 use crate::core::{DestState, DestTally, Phase, Plan, Tally};
 use crate::report::printable::printable;
 use crate::report::units;
@@ -83,9 +83,9 @@ enum Numbers {
 impl Dests {
     /// Those of `plan`, which one run serves, or as many runs as there are dests, each with the bytes it has to move;
     /// none where there is but one dest.
-    pub(super) fn of(plan: &Plan, runs: &[Watched]) -> Self {
+    pub(super) fn of(plan: &Plan, runs: &[RunTally]) -> Self {
         let sources = match runs {
-            [Watched { tally, total_bytes }] => {
+            [RunTally { tally, total_bytes }] => {
                 let beside =
                     |dest: &Arc<DestTally>| (dest.address.clone(), *total_bytes, Numbers::Beside(dest.clone()));
                 tally.dests.iter().map(beside).collect()
@@ -93,7 +93,7 @@ impl Dests {
             several => {
                 let addresses = plan.dests.iter().map(|planned| planned.side.address.clone());
                 let alone =
-                    |(run, address): (&Watched, String)| (address, run.total_bytes, Numbers::Alone(run.tally.clone()));
+                    |(run, address): (&RunTally, String)| (address, run.total_bytes, Numbers::Alone(run.tally.clone()));
                 several.iter().zip(addresses).map(alone).collect()
             }
         };

@@ -2,7 +2,7 @@
 use super::sample::Sample;
 use super::view::{Speed, View};
 use crate::core::{Phase, Side};
-use crate::measure::{Forecast, Reached, Track};
+use crate::measure::{CopyProgress, Forecast, ProgressTrack};
 use crate::report::units;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub(super) struct Meter {
     limited: bool,
     comparing: bool,
     forecast: Option<Forecast>,
-    track: Track,
+    track: ProgressTrack,
     samples: VecDeque<Sample>,
     /// The first sample that says so.
     flushing_since: Option<Duration>,
@@ -45,7 +45,7 @@ impl Meter {
             limited,
             comparing: false,
             forecast: None,
-            track: Track::default(),
+            track: ProgressTrack::default(),
             samples: VecDeque::new(),
             flushing_since: None,
             moved_at: Duration::ZERO,
@@ -159,15 +159,16 @@ impl Meter {
         let data_rate = data_rate.filter(positive);
         let seconds = match data_rate {
             Some(rate) => rest as f64 * (now.written_bytes as f64 / copied as f64) / rate as f64,
-            None => rest as f64 / rate(Sample::copied_bytes, then, now).filter(|&rate| rate > 0)? as f64,
+            // What is only read again counts too.
+            None => rest as f64 / rate(|it| it.copied_bytes() + it.already_bytes, then, now).filter(positive)? as f64,
         };
         Duration::try_from_secs_f64(seconds).ok()
     }
 }
 
-fn reached(sample: &Sample) -> Reached {
+fn reached(sample: &Sample) -> CopyProgress {
     let copied_bytes = sample.copied_bytes();
-    Reached {
+    CopyProgress {
         done_bytes: copied_bytes + sample.already_bytes,
         copied_bytes,
         data_bytes: sample.written_bytes,

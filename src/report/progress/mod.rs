@@ -1,23 +1,23 @@
 //! Progress while a copy runs: a thread of its own polls the [`Tally`], so the copy itself never waits for a terminal.
 mod bar;
 mod dests;
+mod event;
 mod lines;
 mod meter;
 mod phrases;
 mod plain;
-mod said;
 mod sample;
 mod screen;
 mod view;
 
-use crate::core::{Event, Observer, Phase, Plan, Series, Tally, Watched};
+use crate::core::{Event, Observer, Phase, Plan, RunTally, Series, Tally};
 use crate::measure::Forecast;
 use crate::plan::ProgressStyle;
 use crate::report::printable::printable;
 use dests::Dests;
+use event::ProgressEvent;
 use meter::Meter;
 use plain::Pacer;
-use said::Said;
 use sample::Sample;
 use screen::Screen;
 use serde::Serialize;
@@ -57,7 +57,7 @@ struct Shared {
 }
 
 enum Message {
-    Said(Said, Duration),
+    Said(ProgressEvent, Duration),
     End,
 }
 
@@ -65,11 +65,11 @@ impl Progress {
     /// Starts the observer thread for a copy by `plan`. `runs` is its one run, or several at once, one for each dest of
     /// the plan; `forecast` is what is estimated of it. `Auto` is a bar where standard error is a terminal, else plain
     /// lines; so is `Bar` where it is none.
-    pub fn start(style: ProgressStyle, plan: &Plan, runs: &[Watched], forecast: Option<Forecast>) -> Progress {
+    pub fn start(style: ProgressStyle, plan: &Plan, runs: &[RunTally], forecast: Option<Forecast>) -> Progress {
         Progress::start_on(Screen::stderr(style), plan, runs, forecast)
     }
 
-    fn start_on(screen: Screen, plan: &Plan, runs: &[Watched], forecast: Option<Forecast>) -> Progress {
+    fn start_on(screen: Screen, plan: &Plan, runs: &[RunTally], forecast: Option<Forecast>) -> Progress {
         let expected_s = forecast.as_ref().and_then(Forecast::expected_s);
         let meter = Meter::new(plan.total_bytes(), plan.limit_bytes_per_s.is_some());
         let shared = Arc::new(Shared {
@@ -84,7 +84,7 @@ impl Progress {
         if shared.screen.style() == ProgressStyle::Json {
             shared.screen.write(&lines::start(plan, expected_s));
         }
-        shared.look();
+        shared.sample();
         let (messages, inbox) = channel();
         let observer = shared.clone();
         let thread = thread::Builder::new().name("progress".to_owned()).spawn(move || observer.run(&inbox));
@@ -113,7 +113,7 @@ impl Progress {
 
     /// How the copy went until now, in moments of at least 100 ms at first.
     pub fn series(&self) -> Series {
-        self.shared.look();
+        self.shared.sample();
         lock(&self.shared.series).clone()
     }
 
@@ -132,8 +132,8 @@ pub fn last_line(report: &impl Serialize) -> String {
 }
 
 impl Observer for Progress {
-    fn hear(&self, event: &Event<'_>) {
-        let Some(said) = Said::of(event) else { return };
+    fn on_event(&self, event: &Event<'_>) {
+        let Some(said) = ProgressEvent::of(event) else { return };
         // Fails only after the end, when the display has ended.
         let _ = self.messages.send(Message::Said(said, self.shared.began.elapsed()));
     }
@@ -152,14 +152,20 @@ impl fmt::Debug for Progress {
 }
 
 impl Shared {
-    /// Takes a sample and says what is known now.
-    fn look(&self) -> View {
+    /// Takes a sample and returns its time. Cheap: what the samples mean is computed by [`Shared::look`] alone.
+    fn sample(&self) -> Duration {
         let mut meter = lock(&self.meter);
         // The clock is read under the lock: samples come in the order of time.
         let sample = Sample::of(&self.tallies, self.began.elapsed());
         meter.push(sample);
         lock(&self.series).push(sample.moment());
-        meter.view().expect("a sample was just taken")
+        sample.at
+    }
+
+    /// Takes a sample and returns the view to display. The remaining time costs half a million instructions.
+    fn look(&self) -> View {
+        self.sample();
+        lock(&self.meter).view().expect("a sample was just taken")
     }
 
     /// The observer thread.
@@ -169,19 +175,19 @@ impl Shared {
         let mut json_due = JSON_GAP;
         loop {
             match inbox.recv_timeout(TICK) {
-                Ok(Message::Said(said, at)) => self.say(&said, at, &pacer),
+                Ok(Message::Said(said, at)) => self.print_event(&said, at, &pacer),
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(Message::End) | Err(RecvTimeoutError::Disconnected) => break,
             }
-            let view = self.look();
+            let elapsed = self.sample();
             match style {
-                ProgressStyle::Bar => self.screen.draw(&view, &self.dest, &self.dests.look()),
-                ProgressStyle::Plain if pacer.is_due(view.elapsed) => {
-                    self.screen.write(&plain::lines(&view, &self.dest, &self.dests.look()));
+                ProgressStyle::Bar => self.screen.draw(&self.look(), &self.dest, &self.dests.look()),
+                ProgressStyle::Plain if pacer.is_due(elapsed) => {
+                    self.screen.write(&plain::lines(&self.look(), &self.dest, &self.dests.look()));
                 }
-                ProgressStyle::Json if view.elapsed >= json_due => {
-                    json_due = view.elapsed + JSON_GAP;
-                    self.screen.write(&lines::progress(&view, &self.dests.look()));
+                ProgressStyle::Json if elapsed >= json_due => {
+                    json_due = elapsed + JSON_GAP;
+                    self.screen.write(&lines::progress(&self.look(), &self.dests.look()));
                 }
                 _ => {}
             }
@@ -192,10 +198,10 @@ impl Shared {
     }
 
     /// Tells an event. A flush is worth a plain line of its own where there were others: it may take long.
-    fn say(&self, said: &Said, at: Duration, pacer: &Pacer) {
+    fn print_event(&self, said: &ProgressEvent, at: Duration, pacer: &Pacer) {
         match (self.screen.style(), said) {
             (ProgressStyle::Json, said) => self.screen.write(&said.json(at)),
-            (ProgressStyle::Plain, Said::Began(Phase::Flushing)) if pacer.has_begun() => {
+            (ProgressStyle::Plain, ProgressEvent::Began(Phase::Flushing)) if pacer.has_begun() => {
                 self.screen.write(&plain::lines(&self.look(), &self.dest, &[]));
             }
             (ProgressStyle::Silent, _) => {}

@@ -25,8 +25,8 @@ impl Write for Written {
     }
 }
 
-fn watched(tally: &Arc<Tally>) -> Watched {
-    Watched { tally: tally.clone(), total_bytes: examples::plan().len }
+fn watched(tally: &Arc<Tally>) -> RunTally {
+    RunTally { tally: tally.clone(), total_bytes: examples::plan().len }
 }
 
 fn start(style: ProgressStyle) -> (Progress, Arc<Tally>, Written) {
@@ -39,14 +39,14 @@ fn start(style: ProgressStyle) -> (Progress, Arc<Tally>, Written) {
 fn json_lines_begin_with_start_and_end_with_the_summary() {
     let (progress, tally, written) = start(ProgressStyle::Json);
     tally.written_bytes.store(1 << 20, Relaxed);
-    progress.hear(&Event::Began(Phase::Copying));
-    progress.hear(&Event::Paced {
+    progress.on_event(&Event::Began(Phase::Copying));
+    progress.on_event(&Event::Paced {
         limits: Limits { block_bytes: 1 << 20, in_flight: [2, 4], bursts: false },
         because: "faster",
     });
-    progress.hear(&Event::FellBack("no io_uring: threads"));
-    progress.hear(&Event::Warned("the source grew"));
-    progress.hear(&Event::Failed(&examples::bad_sector()));
+    progress.on_event(&Event::FellBack("no io_uring: threads"));
+    progress.on_event(&Event::Warned("the source grew"));
+    progress.on_event(&Event::Failed(&examples::bad_sector()));
     progress.finish_with(&json::outcome(&examples::plan(), &examples::complete(), &[], None));
     let text = written.text();
     let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -65,8 +65,8 @@ fn json_lines_begin_with_start_and_end_with_the_summary() {
 #[test]
 fn a_quick_copy_writes_no_plain_line_and_warnings_all_the_same() {
     let (progress, _tally, written) = start(ProgressStyle::Plain);
-    progress.hear(&Event::Began(Phase::Flushing));
-    progress.hear(&Event::Warned("the source grew"));
+    progress.on_event(&Event::Began(Phase::Flushing));
+    progress.on_event(&Event::Warned("the source grew"));
     progress.finish();
     let text = anstream::adapter::strip_str(&written.text()).to_string();
     assert_eq!(text, "haul: warning: the source grew\n");
@@ -100,7 +100,7 @@ fn progress_that_is_dropped_or_finished_twice_or_told_more_does_no_harm() {
     let (progress, ..) = start(ProgressStyle::Plain);
     progress.finish();
     progress.finish();
-    progress.hear(&Event::Warned("too late"));
+    progress.on_event(&Event::Warned("too late"));
     drop(progress);
     drop(start(ProgressStyle::Json));
 }

@@ -8,7 +8,7 @@ use crate::report::style::{CARE, STRONG, paint};
 use crate::report::units;
 
 /// Runs of each kind that are listed for a reader; programs get all of them.
-const RUNS_TOLD: usize = 4;
+const RUNS_SHOWN: usize = 4;
 
 /// The verdict in one clause.
 pub(super) fn verdict(plan: &Plan, outcome: &Outcome, damage: &Damage) -> String {
@@ -56,12 +56,12 @@ pub(super) fn rows(damage: &Damage, rows: &mut Columns) {
             text += &format!(", {}", whole(&units::count(damage.flipped_bits, "wrong bit", "wrong bits")));
         }
         let of_kind: Vec<&DamagedRun> = damage.runs.iter().filter(|run| run.kind.index() == index).collect();
-        let mut told: Vec<String> = of_kind.iter().take(RUNS_TOLD).map(|run| told(run)).collect();
-        match of_kind.len().saturating_sub(RUNS_TOLD) {
+        let mut shown: Vec<String> = of_kind.iter().take(RUNS_SHOWN).map(|run| describe_damage(run)).collect();
+        match of_kind.len().saturating_sub(RUNS_SHOWN) {
             0 => {}
-            more => told.push(format!("and {more} more; all with --json")),
+            more => shown.push(format!("and {more} more; all with --json")),
         }
-        rows.row(name, format!("{text}: {}", told.join("; ")));
+        rows.row(name, format!("{text}: {}", shown.join("; ")));
     }
     if damage.unlisted {
         rows.row("unlisted", "not all damage is listed; the counts are complete".to_owned());
@@ -69,7 +69,7 @@ pub(super) fn rows(damage: &Damage, rows: &mut Columns) {
 }
 
 /// A run as offset and length, with what tells it from others of its kind.
-fn told(run: &DamagedRun) -> String {
+fn describe_damage(run: &DamagedRun) -> String {
     let place = |offset: u64| format!("{offset}+{}", run.extent.len);
     let here = whole(&place(run.extent.offset));
     let there = |distance: i64| run.extent.offset.wrapping_add_signed(distance);

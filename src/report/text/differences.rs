@@ -7,7 +7,7 @@ use crate::report::style::{CARE, STRONG, paint};
 use crate::report::units;
 
 /// Runs that are listed for a reader; programs get all of them.
-const RUNS_TOLD: usize = 8;
+const RUNS_SHOWN: usize = 8;
 
 /// The verdict in one clause.
 pub(super) fn verdict(plan: &Plan, outcome: &Outcome, differences: &Differences) -> String {
@@ -67,15 +67,15 @@ fn place(plan: &Plan, offset: u64) -> String {
 
 /// Some runs, as offset and length on the dest.
 pub(super) fn runs(plan: &Plan, runs: &ExtentSet) -> String {
-    let mut told: Vec<String> = runs.iter().take(RUNS_TOLD).map(|run| told(plan, run)).collect();
-    match runs.count().saturating_sub(RUNS_TOLD) {
+    let mut shown: Vec<String> = runs.iter().take(RUNS_SHOWN).map(|run| describe_run(plan, run)).collect();
+    match runs.count().saturating_sub(RUNS_SHOWN) {
         0 => {}
-        more => told.push(format!("and {more} more; all with --json")),
+        more => shown.push(format!("and {more} more; all with --json")),
     }
-    told.join(", ")
+    shown.join(", ")
 }
 
 /// A run as offset and length on the dest.
-fn told(plan: &Plan, run: Extent) -> String {
+fn describe_run(plan: &Plan, run: Extent) -> String {
     whole(&format!("{}+{}", plan.dest.offset + run.offset, run.len))
 }

@@ -119,6 +119,10 @@ pub(super) fn journal(outcome: &Outcome) -> String {
     if kept.already_bytes > 0 {
         text.push(format!("{} already copied by earlier runs (resumed)", whole(&units::exact(kept.already_bytes))));
     }
+    if outcome.totals.reread_bytes > 0 {
+        let reread = whole(&units::exact(outcome.totals.reread_bytes));
+        text.push(format!("{reread} of the source read again for the digest of all data"));
+    }
     if let Some(left) = &kept.left {
         let path = printable(&left.to_string_lossy()).to_string();
         let what = if outcome.memory.is_some() { "copied" } else { "durable" };

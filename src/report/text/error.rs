@@ -15,7 +15,7 @@ pub fn error(error: &Error) -> String {
 }
 
 /// What was done, in a line.
-pub fn told(words: &str) -> String {
+pub fn info(words: &str) -> String {
     lines("haul: ", "      ", &printable(words))
 }
 

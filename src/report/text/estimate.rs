@@ -35,11 +35,11 @@ pub(super) fn expected(plan: &Plan, estimate: &Estimate) -> String {
 
 /// `about 3 h 20 min`, `at least 3 h 20 min`, `10 min to 20 min`.
 fn time(estimate: &Estimate, about: &str) -> String {
-    let told = |time| whole(&units::time_left(time));
+    let in_words = |time| whole(&units::time_left(time));
     match (estimate.time(), estimate.at_most) {
-        (Some(time), _) => format!("{about}{}", told(time)),
-        (None, Some(most)) => format!("{} to {}", told(estimate.at_least), told(most)),
-        (None, None) => format!("at least {}", told(estimate.at_least)),
+        (Some(time), _) => format!("{about}{}", in_words(time)),
+        (None, Some(most)) => format!("{} to {}", in_words(estimate.at_least), in_words(most)),
+        (None, None) => format!("at least {}", in_words(estimate.at_least)),
     }
 }
 

@@ -35,7 +35,7 @@ pub use digests::digest_lines;
 pub use doubts::{above_the_link, kept, paged};
 pub(crate) use ending::headline;
 pub(crate) use error::message;
-pub use error::{error, told, warning};
+pub use error::{error, info, warning};
 pub(crate) use estimate::estimated;
 pub use outcome::outcome;
 pub(crate) use outcome::{bottleneck, rate, time};

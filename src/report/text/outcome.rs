@@ -33,7 +33,8 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String], verbosit
         text += &super::plan::reasons(&notes.why);
     }
     // What costs time alone is for those who ask where it went.
-    let fallbacks: &[String] = if matches!(verbosity, Verbosity::Full | Verbosity::Everything) { &outcome.fallbacks } else { &[] };
+    let fallbacks: &[String] =
+        if matches!(verbosity, Verbosity::Full | Verbosity::Everything) { &outcome.fallbacks } else { &[] };
     for note in outcome.notes.iter().chain(fallbacks) {
         text += &beside(&paint(CARE, "note:"), &printable(note));
     }
@@ -237,27 +238,27 @@ fn requests(plan: &Plan, outcome: &Outcome, side: Side) -> String {
         text += &format!(" of {}", whole(&mean));
     }
     let latency: Latency = outcome.sides[side.index()].latency;
-    let told = |micros| whole(&units::latency(micros));
+    let in_words = |micros| whole(&units::latency(micros));
     if latency.count == 1 {
-        text += &format!(" in {}", told(latency.max_us));
+        text += &format!(" in {}", in_words(latency.max_us));
     } else if latency.count > 1 {
         // The dest of a copy of differences is read, too, and by far more often.
         let with_reads = matches!(plan.route, Route::Delta { .. }) && side == Side::Dest;
         text += if with_reads { "; including reads of the destination" } else { ";" };
-        text += &format!(" latency p50\u{fdd0}{}, p90\u{fdd0}{},", told(latency.p50_us), told(latency.p90_us));
-        text += &format!(" p99\u{fdd0}{}, max\u{fdd0}{}", told(latency.p99_us), told(latency.max_us));
+        text += &format!(" latency p50\u{fdd0}{}, p90\u{fdd0}{},", in_words(latency.p50_us), in_words(latency.p90_us));
+        text += &format!(" p99\u{fdd0}{}, max\u{fdd0}{}", in_words(latency.p99_us), in_words(latency.max_us));
     }
     text
 }
 
 fn page_cache(outcome: &Outcome) -> String {
-    let told = Side::BOTH.iter().filter_map(|side| {
+    let in_words = Side::BOTH.iter().filter_map(|side| {
         let report = &outcome.sides[side.index()];
         let after = whole(&units::size(report.cached_after_bytes?));
         let before = report.cached_before_bytes.map(|before| format!("{} → ", whole(&units::size(before))));
         Some(format!("{} {}{after}", side.name(), before.unwrap_or_default()))
     });
-    told.collect::<Vec<_>>().join(", ")
+    in_words.collect::<Vec<_>>().join(", ")
 }
 
 /// The command stands on a line of its own and is not wrapped, so that it can be copied.

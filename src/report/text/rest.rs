@@ -33,8 +33,8 @@ impl Rest {
             return Rest::Nothing;
         }
         let left = match remaining(plan, outcome) {
-            Left::Bytes(left) => left,
-            Left::None => return unflushed(plan, outcome),
+            Uncopied::Bytes(left) => left,
+            Uncopied::None => return unflushed(plan, outcome),
         };
         if let Some(reason) = unknown_on_medium(plan, outcome).or_else(|| forbidden(plan, outcome)) {
             return Rest::Impossible(reason);
@@ -69,7 +69,7 @@ pub fn continue_command(plan: &Plan, outcome: &Outcome, args: &[String]) -> Opti
 }
 
 /// What is not claimed; offsets count from the first byte of the copy.
-enum Left {
+enum Uncopied {
     None,
     Bytes(Remaining),
 }
@@ -80,7 +80,7 @@ struct Remaining {
     len: Option<u64>,
 }
 
-fn remaining(plan: &Plan, outcome: &Outcome) -> Left {
+fn remaining(plan: &Plan, outcome: &Outcome) -> Uncopied {
     let Extent { offset, len } = outcome.claimed;
     let left = match (plan.direction, plan.len) {
         // A backward copy claims the end; with nothing claimed, all of it is left, wherever the empty claim stands.
@@ -92,7 +92,7 @@ fn remaining(plan: &Plan, outcome: &Outcome) -> Left {
             Remaining { offset: end, len: whole.map(|whole| whole.saturating_sub(end)) }
         }
     };
-    if left.len == Some(0) { Left::None } else { Left::Bytes(left) }
+    if left.len == Some(0) { Uncopied::None } else { Uncopied::Bytes(left) }
 }
 
 /// All was written, and then the flush was interrupted or failed.
@@ -141,9 +141,10 @@ fn forbidden(plan: &Plan, outcome: &Outcome) -> Option<String> {
 }
 
 /// The same command, told to continue what its journal says. Without the record files that are there by now: a mapfile
-/// always, and a manifest where the copy was `complete` but for what could not be read.
+/// always, and a manifest where the copy was `complete` but for what could not be read. Without a digest then too: a
+/// failing source is not read again for it.
 fn resume(args: &[String], complete: bool) -> Vec<String> {
-    let there: &[&str] = if complete { &["--hash", "--mapfile", "--manifest"] } else { &["--hash", "--mapfile"] };
+    let there: &[&str] = if complete { &["--hash", "--mapfile", "--manifest"] } else { &["--mapfile"] };
     let at = args.iter().position(|word| word == "copy").map_or(0, |at| at + 1);
     let (before, after) = args.split_at(at);
     let mut words = vec!["haul".to_owned()];

@@ -5,7 +5,7 @@ use crate::report::style::{CARE, paint};
 use crate::report::units;
 
 /// Runs that are listed for a reader; programs and a mapfile get all of them.
-const RUNS_TOLD: usize = 8;
+const RUNS_SHOWN: usize = 8;
 
 /// `, but 3 sectors could not be read`; nothing where all could be.
 pub(super) fn clause(outcome: &Outcome) -> String {
@@ -52,11 +52,11 @@ fn unread_of(plan: &Plan, side: Side, unread: &Unread) -> String {
 
 /// Runs as offset and length on their side.
 fn runs(unread: &Unread) -> String {
-    let told = |run: Extent| whole(&format!("{}+{}", run.offset, run.len));
-    let mut told: Vec<String> = unread.runs.iter().take(RUNS_TOLD).map(told).collect();
-    match unread.runs.count().saturating_sub(RUNS_TOLD) {
+    let shown = |run: Extent| whole(&format!("{}+{}", run.offset, run.len));
+    let mut shown: Vec<String> = unread.runs.iter().take(RUNS_SHOWN).map(shown).collect();
+    match unread.runs.count().saturating_sub(RUNS_SHOWN) {
         0 => {}
-        more => told.push(format!("and {more} more; all with --json")),
+        more => shown.push(format!("and {more} more; all with --json")),
     }
-    format!("byte {}", told.join(", "))
+    format!("byte {}", shown.join(", "))
 }

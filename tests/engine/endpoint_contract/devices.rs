@@ -1,7 +1,7 @@
 //! What holds for block devices alone, and for devices that never end.
 use super::moving::Door;
 use super::places::{loop_device, side};
-use haul::core::{Cache, Change, EndpointKind, Existing, Facts, Kind, Op};
+use haul::core::{Cache, EndpointChange, EndpointKind, Existing, Facts, Kind, Op};
 use haul::disks::{open_dest, open_source};
 use std::fs::OpenOptions;
 use std::io;
@@ -59,7 +59,7 @@ fn a_device_that_loses_its_size_is_gone_and_one_at_its_end_is_full() {
     assert_eq!(dest.diagnose(Op::Write, 4096, &full), Kind::Gone);
     assert_eq!(dest.diagnose(Op::Write, 4096, &broken), Kind::Gone);
     assert_eq!(dest.diagnose(Op::Read, 4096, &io::Error::from(io::ErrorKind::UnexpectedEof)), Kind::Gone);
-    assert_eq!(dest.change(), Some(Change::Shrank(1 << 20)));
+    assert_eq!(dest.change(), Some(EndpointChange::Shrank(1 << 20)));
 }
 
 #[test]

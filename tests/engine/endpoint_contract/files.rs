@@ -1,7 +1,7 @@
 //! What holds for regular files alone.
 use super::moving::{Door, pattern};
 use super::places::{Place, file_in, side};
-use haul::core::{Cache, Change, EndpointKind, Existing, Extent, Facts, Kind, OffloadSource, Op, RunKind};
+use haul::core::{Cache, EndpointChange, EndpointKind, Existing, Extent, Facts, Kind, OffloadSource, Op, RunKind};
 use haul::disks::{self, open_dest, open_source};
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -52,7 +52,7 @@ fn beyond_the_end_of_a_file_that_shrank_there_is_data_and_no_hole() {
         assert_eq!((last.kind, last.extent.end()), (RunKind::Zero, 10_000), "{}", place.name);
         assert_eq!(source.run_at(Extent::new(10_000, 100_000)).unwrap().kind, RunKind::Data);
         assert_eq!(source.run_at(Extent::new(500_000, 100_000)).unwrap().kind, RunKind::Data);
-        assert_eq!(source.change(), Some(Change::Shrank((1 << 20) - 10_000)));
+        assert_eq!(source.change(), Some(EndpointChange::Shrank((1 << 20) - 10_000)));
         let end = io::Error::from(io::ErrorKind::UnexpectedEof);
         assert_eq!(source.diagnose(Op::Read, 10_000, &end), Kind::EndedEarly);
     }
@@ -65,11 +65,11 @@ fn a_source_that_others_write_to_has_grown_or_was_modified() {
         let source = open_source(&place.side(Cache::Keep), &facts).unwrap();
         let file = OpenOptions::new().write(true).open(&place.path).unwrap();
         file.set_times(fs::FileTimes::new().set_modified(std::time::UNIX_EPOCH)).unwrap();
-        assert_eq!(source.change(), Some(Change::Modified), "{}", place.name);
+        assert_eq!(source.change(), Some(EndpointChange::Modified), "{}", place.name);
         file.write_all_at(b"more", 10_000).unwrap();
-        assert_eq!(source.change(), Some(Change::Grew(4)));
+        assert_eq!(source.change(), Some(EndpointChange::Grew(4)));
         let late = open_source(&place.side(Cache::Keep), &facts).unwrap();
-        assert_eq!(late.change(), Some(Change::Grew(4)), "what came between probing and opening counts");
+        assert_eq!(late.change(), Some(EndpointChange::Grew(4)), "what came between probing and opening counts");
     }
 }
 

@@ -2,8 +2,8 @@
 use super::faulty::{Fault, Faulty};
 use crate::support::{FailingDisk, Fails, Folder, LoopDevice, memory_dir, noise, skip};
 use haul::core::{
-    CheckpointPlan, CheckpointSink, Ended, Endpoint, EngineKind, Error, Extent, ExtentSet, Host, OnError, Outcome,
-    Side, Silent, Stop, Tally,
+    CheckpointPlan, CheckpointSink, Ended, Endpoint, EngineKind, Error, Extent, ExtentSet, Host, NoObserver, OnError,
+    Outcome, Side, Stop, Tally,
 };
 use haul::plan::{Options, When};
 use std::fs;
@@ -181,7 +181,7 @@ impl Bed {
             &plan,
             &ends,
             &mut *schedule,
-            haul::engine::Watch::new(&stop, &tally, &Silent),
+            haul::engine::Watch::new(&stop, &tally, &NoObserver),
             keeping,
         );
         // What was acknowledged has to be seen below the loop device or the server.

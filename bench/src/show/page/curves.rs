@@ -38,7 +38,7 @@ impl Curves {
         };
         // The first, haul or the only one, lies on top.
         let curves: Vec<Curve> = lines.iter().enumerate().rev().flat_map(both).collect();
-        let chart = Chart { label, across, up, curves };
+        let chart = Chart::new(&label, [across, up], curves);
         let mut key = chart.key();
         key.reverse();
         Curves { class, what, key, wide: chart.wide(), narrow: chart.narrow() }

@@ -1,14 +1,14 @@
 //! The part of a dd that the pump can move.
-use super::watch::{Moving, Watch};
+use super::watch::{BlockCopy, SignalThread};
 use crate::apps::exit::Exit;
 use crate::apps::fronts::dd::plan::{
-    Blocks, DdFacts, DdKind, Way, as_dd_would, block_options, classify, whole_records,
+    Blocks, CopyMethod, DdFacts, DdKind, as_dd_would, block_options, classify, whole_records,
 };
 use crate::apps::fronts::record_counts::RecordCounts;
 use crate::apps::fronts::record_plan::{Diagnostic, RecordPlan};
-use crate::apps::fronts::records::{Ends, Opened, Sort};
+use crate::apps::fronts::records::{OpenSides, Opened, SideKind};
 use crate::core::schedules;
-use crate::core::{Ended, Endpoint, Facts, Host, Plan, Side, Silent, Stop, Tally};
+use crate::core::{Ended, Endpoint, Facts, Host, NoObserver, Plan, Side, Stop, Tally};
 use crate::disks;
 use crate::disks::probe;
 use crate::engine;
@@ -18,7 +18,7 @@ use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
 /// The result of moving blocks.
-enum Moved {
+enum BlocksMoved {
     /// So many bytes have arrived with none missing, and both sides are positioned behind them.
     Bytes(u64),
     /// A signal asked for the end.
@@ -28,16 +28,16 @@ enum Moved {
 /// What classifying needs to know of an open side.
 pub(crate) fn facts(side: Side, opened: &Opened) -> DdFacts {
     // What is still to be made has an offset and no descriptor.
-    let offset = opened.tell().ok().or(opened.offset);
+    let offset = opened.position().ok().or(opened.offset);
     let kind = match opened.sort {
-        Sort::File => DdKind::File,
-        Sort::Block => DdKind::Block,
-        Sort::Pipe => DdKind::Pipe,
-        Sort::Zeros => DdKind::Zeros,
-        Sort::Null => DdKind::Null,
-        Sort::ScsiGeneric => DdKind::ScsiGeneric,
-        Sort::Commands => DdKind::Commands,
-        Sort::Other => DdKind::Other,
+        SideKind::File => DdKind::File,
+        SideKind::Block => DdKind::Block,
+        SideKind::Pipe => DdKind::Pipe,
+        SideKind::Zeros => DdKind::Zeros,
+        SideKind::Null => DdKind::Null,
+        SideKind::ScsiGeneric => DdKind::ScsiGeneric,
+        SideKind::Commands => DdKind::Commands,
+        SideKind::Other => DdKind::Other,
     };
     let odd = OFlags::APPEND | OFlags::SYNC | OFlags::DSYNC | OFlags::NONBLOCK;
     let (odd_flags, direct) = (opened.flags.intersects(odd), opened.flags.contains(OFlags::DIRECT));
@@ -50,7 +50,7 @@ pub(crate) fn facts(side: Side, opened: &Opened) -> DdFacts {
 }
 
 /// Ready to move blocks: planned, and both sides open a second time.
-struct Ready {
+struct ReadyToCopy {
     plan: Plan,
     ends: [Arc<dyn Endpoint>; 2],
 }
@@ -79,14 +79,14 @@ impl Held {
 /// begun.
 pub(crate) fn go_ahead(
     plan: &RecordPlan,
-    ends: &Ends,
-    watch: &Watch,
+    ends: &OpenSides,
+    watch: &SignalThread,
     pace: (Option<u32>, Option<u32>),
     held: &Held,
     records_can_follow: impl FnOnce() -> bool,
 ) -> Result<RecordCounts, Exit> {
     let (source, dest) = (facts(Side::Source, &ends.source), facts(Side::Dest, &ends.dest));
-    let Way::Blocks(mut wanted) = classify(plan, &source, &dest) else { return Ok(RecordCounts::default()) };
+    let CopyMethod::Blocks(mut wanted) = classify(plan, &source, &dest) else { return Ok(RecordCounts::default()) };
     (wanted.block_bytes, wanted.depth) = pace;
     // Where it cannot be done so, records can do everything, and say what is wrong in their own words.
     let Ok(ready) = prepare(plan, &wanted, ends, held) else { return Ok(RecordCounts::default()) };
@@ -94,8 +94,8 @@ pub(crate) fn go_ahead(
         return Err(Exit::FAILED);
     }
     match ready.run(plan, ends, watch) {
-        Moved::Bytes(bytes) => Ok(RecordCounts::of_bytes(plan, bytes)),
-        Moved::Interrupted(signal) => {
+        BlocksMoved::Bytes(bytes) => Ok(RecordCounts::of_bytes(plan, bytes)),
+        BlocksMoved::Interrupted(signal) => {
             watch.interrupted();
             Err(Exit::Signal(signal))
         }
@@ -103,7 +103,7 @@ pub(crate) fn go_ahead(
 }
 
 /// Plans and opens. The error says why it has to go by records.
-fn prepare(records: &RecordPlan, blocks: &Blocks, ends: &Ends, held: &Held) -> Result<Ready, String> {
+fn prepare(records: &RecordPlan, blocks: &Blocks, ends: &OpenSides, held: &Held) -> Result<ReadyToCopy, String> {
     let paths = [&ends.source, &ends.dest]
         .map(|end| end.fd().map(|fd| format!("/proc/self/fd/{}", fd.as_raw_fd())).unwrap_or_default());
     let (plan, source, dest) = plan_for(records, blocks, &paths, held)?;
@@ -111,7 +111,7 @@ fn prepare(records: &RecordPlan, blocks: &Blocks, ends: &Ends, held: &Held) -> R
     let [held_source, held_dest] = held.ends.clone();
     let source_end = held_source.map_or_else(|| disks::open_source(&plan.source, &source), Ok).map_err(failed)?;
     let dest_end = held_dest.map_or_else(|| disks::open_dest(&plan.dest, &dest), Ok).map_err(failed)?;
-    Ok(Ready { plan, ends: [source_end, dest_end] })
+    Ok(ReadyToCopy { plan, ends: [source_end, dest_end] })
 }
 
 /// The plan for moving `blocks` between what `paths` lead to, and the facts of both.
@@ -138,15 +138,16 @@ pub(crate) fn plan_for(
     Ok((plan, source, dest))
 }
 
-impl Ready {
+impl ReadyToCopy {
     /// Moves the blocks. After a failure, records go on from the last whole one that has arrived: they come to the same
     /// place and say what is wrong there.
-    fn run(self, plan: &RecordPlan, ends: &Ends, watch: &Watch) -> Moved {
+    fn run(self, plan: &RecordPlan, ends: &OpenSides, watch: &SignalThread) -> BlocksMoved {
         let (stop, tally) = (Arc::new(Stop::default()), Arc::new(Tally::default()));
         let dest_size = file_size(&ends.dest);
-        watch.moving(Some(Moving { stop: stop.clone(), tally: tally.clone(), ends: self.ends.clone() }));
+        watch.moving(Some(BlockCopy { stop: stop.clone(), tally: tally.clone(), ends: self.ends.clone() }));
         let mut schedule = schedules::make(&self.plan, &self.ends[Side::Source.index()]);
-        let outcome = engine::run(&self.plan, &self.ends, &mut *schedule, engine::Watch::new(&stop, &tally, &Silent));
+        let outcome =
+            engine::run(&self.plan, &self.ends, &mut *schedule, engine::Watch::new(&stop, &tally, &NoObserver));
         watch.moving(None);
         let mut bytes = outcome.claimed.end();
         if !matches!(outcome.ended, Ended::Complete) {
@@ -155,18 +156,18 @@ impl Ready {
         }
         watch.tally.set(RecordCounts::of_bytes(plan, bytes));
         if let Ended::Interrupted(signal) = outcome.ended {
-            return Moved::Interrupted(signal);
+            return BlocksMoved::Interrupted(signal);
         }
         for end in [&ends.source, &ends.dest] {
             // It had an offset a moment ago, and moves within what was just copied.
             let _ = end.seek(SeekFrom::Current(bytes as i64));
         }
-        Moved::Bytes(bytes)
+        BlocksMoved::Bytes(bytes)
     }
 }
 
 fn file_size(end: &Opened) -> Option<u64> {
-    let fd = end.fd().ok().filter(|_| end.sort == Sort::File)?;
+    let fd = end.fd().ok().filter(|_| end.sort == SideKind::File)?;
     rustix::fs::fstat(fd).ok().map(|stat| stat.st_size as u64)
 }
 
@@ -181,14 +182,14 @@ fn cut(dest: &Opened, size_before: Option<u64>, end: u64) {
 }
 
 /// Both sides as they are before anything is opened for writing.
-pub(crate) struct Looked {
+pub(crate) struct OpenedFacts {
     pub(crate) source: DdFacts,
     pub(crate) dest: DdFacts,
     pub(crate) paths: [String; 2],
 }
 
 /// Looks at both sides without making or emptying anything.
-pub(crate) fn look(plan: &RecordPlan) -> Result<Looked, (Side, Diagnostic)> {
+pub(crate) fn look(plan: &RecordPlan) -> Result<OpenedFacts, (Side, Diagnostic)> {
     let mut paths = [String::from("-"), String::from("-")];
     let mut all = Vec::new();
     for (side, asked) in [(Side::Source, &plan.source), (Side::Dest, &plan.dest)] {
@@ -206,5 +207,5 @@ pub(crate) fn look(plan: &RecordPlan) -> Result<Looked, (Side, Diagnostic)> {
         }
         all.push(found);
     }
-    Ok(Looked { source: all[0], dest: all[1], paths })
+    Ok(OpenedFacts { source: all[0], dest: all[1], paths })
 }

@@ -8,12 +8,12 @@ pub(super) mod watch;
 
 use crate::apps::exit::Exit;
 use crate::apps::fronts::dd::cli::{self as words, DdCommand};
-use crate::apps::fronts::dd::plan::{Way, classify};
+use crate::apps::fronts::dd::plan::{CopyMethod, classify};
 use crate::apps::fronts::dd::report::{Quoting, Reporter, explained, usage, warning};
 use crate::apps::fronts::earlier::{stale_journals, undo_warnings};
 use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
-use crate::apps::fronts::record_plan::{Amount, Diagnostic, RecordListener, RecordPlan, Telling};
-use crate::apps::fronts::records::{self, Begun, Ends};
+use crate::apps::fronts::record_plan::{Amount, Diagnostic, RecordListener, RecordPlan, StatusOutput};
+use crate::apps::fronts::records::{self, OpenSides, StartResult};
 use crate::core::Side;
 use crate::report::Out;
 use crate::sys;
@@ -24,7 +24,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::time::Duration;
-use watch::{Watch, Watcher};
+use watch::{SignalThread, Watcher};
 
 /// Does what `words` ask for; `program` begins each sentence.
 pub(super) fn dd(program: &OsStr, words: &[OsString], out: Out) -> Exit {
@@ -34,11 +34,11 @@ pub(super) fn dd(program: &OsStr, words: &[OsString], out: Out) -> Exit {
     let name = program.as_bytes();
     let parsed = words::parse(words);
     for doubt in parsed.warnings {
-        out.tell_bytes(&warning(doubt, name, quoting));
+        out.eprint_bytes(&warning(doubt, name, quoting));
     }
     match parsed.command {
         Err(error) => {
-            out.tell_bytes(&usage(&error, name, quoting));
+            out.eprint_bytes(&usage(&error, name, quoting));
             Exit::FAILED
         }
         Ok(DdCommand::Help) => crate::apps::exit::printed(out, &words::help_text(&program.to_string_lossy())),
@@ -55,86 +55,88 @@ const TICK: Duration = Duration::from_secs(1);
 
 impl Watcher for Reporter {
     fn report(&self) {
-        self.tell_counts();
+        self.print_counts();
     }
 
     fn progress(&self) {
-        self.tell_progress();
+        self.print_progress();
     }
 
     fn progress_by_records(&self) {
-        self.tell_progress_by_records();
+        self.print_progress_by_records();
     }
 
     fn interrupted(&self) {
-        self.tell_counts();
+        self.print_counts();
     }
 }
 
 /// The signals that dd handles.
-fn heard() -> Vec<i32> {
-    let mut heard = Vec::new();
+fn handled_signals() -> Vec<i32> {
+    let mut signals = Vec::new();
     if std::env::var_os("POSIXLY_CORRECT").is_none() {
-        heard.push(SIGUSR1);
+        signals.push(SIGUSR1);
     }
     if !sys::is_ignored(SIGINT) {
-        heard.push(SIGINT);
+        signals.push(SIGINT);
     }
-    heard
+    signals
 }
 
 fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
     let (plan, tally) = (Arc::new(plan), Arc::new(RecordTally::default()));
-    let teller = Arc::new(Reporter::new(name, &plan, quoting, tally.clone(), sys::was_closed(2)));
-    let tick = (plan.telling == Telling::Progress).then_some(TICK);
-    let Ok(watch) = Watch::start(&plan, teller.clone(), &tally, &heard(), tick) else { return Exit::FAILED };
-    let ends = match open(&plan, &teller) {
+    let reporter = Arc::new(Reporter::new(name, &plan, quoting, tally.clone(), sys::was_closed(2)));
+    let tick = (plan.telling == StatusOutput::Progress).then_some(TICK);
+    let Ok(watch) = SignalThread::start(&plan, reporter.clone(), &tally, &handled_signals(), tick) else {
+        return Exit::FAILED;
+    };
+    let ends = match open(&plan, &reporter) {
         Ok(ends) => Arc::new(ends),
         Err(exit) => return exit,
     };
-    teller.start();
-    let begun = records::begin(&plan, &ends, &*teller);
-    if begun == Begun::NoMemory {
+    reporter.start();
+    let begun = records::begin(&plan, &ends, &*reporter);
+    if begun == StartResult::NoMemory {
         return Exit::FAILED;
     }
-    let mut ran = records::Ran::default();
-    if let (Begun::Yes(lead), false) = (begun, plan.count == Some(Amount::default())) {
-        let can_follow = || records::has_memory(&plan, &ends, &*teller);
+    let mut ran = records::RecordsEnd::default();
+    if let (StartResult::Yes(lead), false) = (begun, plan.count == Some(Amount::default())) {
+        let can_follow = || records::has_memory(&plan, &ends, &*reporter);
         let before = match blocks::go_ahead(&plan, &ends, &watch, (None, None), &Held::default(), can_follow) {
             Ok(counts) => counts,
             Err(exit) => return exit,
         };
-        let listener: Arc<dyn RecordListener> = teller.clone();
+        let listener: Arc<dyn RecordListener> = reporter.clone();
         ran = records::run(&plan, &ends, before, lead, &tally, &listener);
         if ran.no_memory {
             return Exit::FAILED;
         }
     }
-    let failed = begun == Begun::No || ran.read_failed || ran.write_failed;
-    let gave_up = begun == Begun::No || ran.gave_up;
+    let failed = begun == StartResult::No || ran.read_failed || ran.write_failed;
+    let gave_up = begun == StartResult::No || ran.gave_up;
     if ran.write_failed {
         put_back(&plan, &ends, tally.get());
     }
-    let finished = records::finish(&plan, &ends, ran.at_hole, gave_up, &*teller);
+    let finished = records::finish(&plan, &ends, ran.at_hole, gave_up, &*reporter);
     watch.over();
     if !finished.silent {
-        teller.tell_counts();
+        reporter.print_counts();
     }
-    if failed || finished.failed || teller.failed() { Exit::FAILED } else { Exit::Status(0) }
+    if failed || finished.failed || reporter.failed() { Exit::FAILED } else { Exit::Status(0) }
 }
 
 /// Opens both sides, and empties the dest where that is requested. What forbids the copy is found before.
-fn open(plan: &RecordPlan, teller: &Reporter) -> Result<Ends, Exit> {
+fn open(plan: &RecordPlan, reporter: &Reporter) -> Result<OpenSides, Exit> {
     let complain = |side, complaint: Diagnostic| {
-        teller.complain(side, &complaint, false);
+        reporter.complain(side, &complaint, false);
         failed_by(&complaint)
     };
     let mut ends = records::open(plan, [None, None]).map_err(|(side, complaint)| complain(side, complaint))?;
-    undo_warnings(plan, &ends, &[None, None]).iter().for_each(|warning| teller.warn(warning));
+    undo_warnings(plan, &ends, &[None, None]).iter().for_each(|warning| reporter.warn(warning));
     for stale in stale_journals(plan, &ends, None) {
-        teller.warn(&stale.warning());
+        reporter.warn(&stale.warning());
         stale.end().map_err(|error| {
-            teller.refuse(&error);
+            reporter.refuse(&error);
             Exit::Status(error.kind.exit_status())
         })?;
     }
@@ -151,7 +153,7 @@ fn failed_by(complaint: &Diagnostic) -> Exit {
 }
 
 /// Standard input is left where dd leaves it, for whoever reads it next: behind the records that were counted.
-fn put_back(plan: &RecordPlan, ends: &Ends, counts: RecordCounts) {
+fn put_back(plan: &RecordPlan, ends: &OpenSides, counts: RecordCounts) {
     let (None, Some(start), Ok(fd)) = (&plan.source.path, ends.source.offset, ends.source.fd()) else { return };
     let skipped = plan.source.skip.in_bytes(plan.source.record_bytes).unwrap_or(0);
     let records = counts.read_full + counts.read_partial;
@@ -173,8 +175,8 @@ fn explain(plan: &RecordPlan, name: &[u8], quoting: Quoting, out: Out) -> Exit {
         }
     };
     let text = match classify(plan, &looked.source, &looked.dest) {
-        Way::Records(because) => explained(plan, None, &because),
-        Way::Blocks(wanted) => match blocks::plan_for(plan, &wanted, &looked.paths, &Held::default()) {
+        CopyMethod::Records(because) => explained(plan, None, &because),
+        CopyMethod::Blocks(wanted) => match blocks::plan_for(plan, &wanted, &looked.paths, &Held::default()) {
             Ok((block_plan, ..)) => {
                 explained(plan, Some(&block_plan), "whole records from a file or disk to another, without conversion")
             }

@@ -26,7 +26,7 @@ pub(crate) trait Watcher: Send + Sync {
 
 /// Blocks that are being moved.
 #[derive(Clone)]
-pub(crate) struct Moving {
+pub(crate) struct BlockCopy {
     pub(super) stop: Arc<Stop>,
     pub(super) tally: Arc<Tally>,
     pub(super) ends: [Arc<dyn Endpoint>; 2],
@@ -36,14 +36,14 @@ struct Shared {
     plan: Arc<RecordPlan>,
     watcher: Arc<dyn Watcher>,
     tally: Arc<RecordTally>,
-    moving: Mutex<Option<Moving>>,
+    moving: Mutex<Option<BlockCopy>>,
     /// The counts are final.
     over: Mutex<bool>,
     ended: Condvar,
 }
 
 impl Shared {
-    fn moving(&self) -> MutexGuard<'_, Option<Moving>> {
+    fn moving(&self) -> MutexGuard<'_, Option<BlockCopy>> {
         self.moving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -56,12 +56,12 @@ impl Shared {
 }
 
 /// Handles signals and reports progress until the process ends.
-pub(crate) struct Watch {
+pub(crate) struct SignalThread {
     shared: Arc<Shared>,
     pub(super) tally: Arc<RecordTally>,
 }
 
-impl Watch {
+impl SignalThread {
     /// Begins to listen: SIGUSR1 tells how far it is, the others tell that and end the process. What the caller ignores
     /// is to be left out. From then on no call of this thread is cut short by them. Progress is reported every `tick`.
     pub(crate) fn start(
@@ -70,7 +70,7 @@ impl Watch {
         tally: &Arc<RecordTally>,
         heard: &[i32],
         tick: Option<Duration>,
-    ) -> Result<Watch> {
+    ) -> Result<SignalThread> {
         let shared = Arc::new(Shared {
             plan: plan.clone(),
             watcher,
@@ -82,7 +82,7 @@ impl Watch {
         let failed = |error| Error::new(Kind::Io, "cannot listen for signals").because(error);
         let mut incoming = Signals::new(heard).map_err(failed)?;
         let listening = shared.clone();
-        let listen = move || incoming.forever().for_each(|signal| hear(signal, &listening));
+        let listen = move || incoming.forever().for_each(|signal| handle_signal(signal, &listening));
         thread::Builder::new().name("haul-signals".to_owned()).spawn(listen).map_err(failed)?;
         sys::block(heard);
         if let Some(every) = tick {
@@ -90,7 +90,7 @@ impl Watch {
             let tick = move || tick_on(&ticking, every);
             thread::Builder::new().name("haul-progress".to_owned()).spawn(tick).map_err(failed)?;
         }
-        Ok(Watch { shared, tally: tally.clone() })
+        Ok(SignalThread { shared, tally: tally.clone() })
     }
 
     /// The process is about to end by a signal, with nothing in flight any more.
@@ -99,7 +99,7 @@ impl Watch {
     }
 
     /// From now on, or no longer, blocks are being moved.
-    pub(super) fn moving(&self, moving: Option<Moving>) {
+    pub(super) fn moving(&self, moving: Option<BlockCopy>) {
         *self.shared.moving() = moving;
     }
 
@@ -110,7 +110,7 @@ impl Watch {
     }
 }
 
-fn hear(signal: i32, shared: &Shared) {
+fn handle_signal(signal: i32, shared: &Shared) {
     let _ = shared.refresh();
     if signal == SIGUSR1 {
         shared.watcher.report();

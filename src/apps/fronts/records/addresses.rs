@@ -1,6 +1,6 @@
 //! Records that have to hold their own number, as `sg_dd iflag=00,ff` writes them.
 use super::reader::Reader;
-use crate::apps::fronts::record_plan::{AddressCheck, Careful, Diagnostic};
+use crate::apps::fronts::record_plan::{AddressCheck, Diagnostic, ExtraDiagnostic};
 
 /// Bytes of the word that holds the number.
 const WORD_BYTES: usize = 4;
@@ -15,7 +15,7 @@ impl Reader {
         for (at, record) in bytes.chunks(record_bytes).enumerate() {
             let number = first + at as u64;
             if let Some((byte, found)) = wrong_word(record, number as u32, check) {
-                let what = Careful::WrongAddress { record: number, byte: byte as u64, found };
+                let what = ExtraDiagnostic::WrongAddress { record: number, byte: byte as u64, found };
                 self.wrong_address = Some(Diagnostic::Careful(what));
                 return at * record_bytes;
             }

@@ -8,12 +8,12 @@ const MAPPED_BYTES: std::ops::RangeInclusive<usize> = 4 << 20..=64 << 20;
 /// Page-aligned memory that is not resident before it is used.
 #[derive(Debug)]
 pub(super) struct Memory {
-    place: Place,
+    place: BufferMemory,
     len: usize,
 }
 
 #[derive(Debug)]
-enum Place {
+enum BufferMemory {
     Mapped(Buffer),
     /// Memory of the heap, and where its first page begins.
     Heap(Vec<u8>, usize),
@@ -24,34 +24,34 @@ impl Memory {
     pub(super) fn of(len: usize) -> Option<Self> {
         if MAPPED_BYTES.contains(&len) {
             let buffer = Arena::lone(u32::try_from(len).ok()?).ok()?;
-            return Some(Memory { place: Place::Mapped(buffer), len });
+            return Some(Memory { place: BufferMemory::Mapped(buffer), len });
         }
         let padded = len.checked_add(PAGE_BYTES)?;
         // `vec!` would end the process where there is no room, and is the one that leaves zeroed pages untouched.
         Vec::<u8>::new().try_reserve_exact(padded).ok()?;
         let bytes = vec![0; padded];
         let start = bytes.as_ptr().align_offset(PAGE_BYTES);
-        Some(Memory { place: Place::Heap(bytes, start), len })
+        Some(Memory { place: BufferMemory::Heap(bytes, start), len })
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
         match &self.place {
-            Place::Mapped(buffer) => &buffer.bytes()[..self.len],
-            Place::Heap(bytes, start) => &bytes[*start..start + self.len],
+            BufferMemory::Mapped(buffer) => &buffer.bytes()[..self.len],
+            BufferMemory::Heap(bytes, start) => &bytes[*start..start + self.len],
         }
     }
 
     pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
         match &mut self.place {
-            Place::Mapped(buffer) => &mut buffer.bytes_mut()[..self.len],
-            Place::Heap(bytes, start) => &mut bytes[*start..*start + self.len],
+            BufferMemory::Mapped(buffer) => &mut buffer.bytes_mut()[..self.len],
+            BufferMemory::Heap(bytes, start) => &mut bytes[*start..*start + self.len],
         }
     }
 }
 
 /// One record of the source, as the writing side needs to know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(super) struct RecordMark {
     /// Bytes of output that those before it have made: what is written from there on was not there before it was read.
     pub(super) out_start: u64,
     /// It was short.
@@ -64,7 +64,7 @@ pub(super) struct Batch {
     pub(super) memory: Memory,
     /// Bytes in use.
     pub(super) len: usize,
-    pub(super) marks: Vec<Mark>,
+    pub(super) marks: Vec<RecordMark>,
     /// Where lines were cut, in bytes of output made before.
     pub(super) cuts: Vec<u64>,
     /// These are the last: what is no whole record of the dest is written anyway.
@@ -79,7 +79,7 @@ impl Batch {
 
     /// An empty one in this memory.
     pub(super) fn shared(buffer: Buffer) -> Self {
-        let memory = Memory { len: buffer.len() as usize, place: Place::Mapped(buffer) };
+        let memory = Memory { len: buffer.len() as usize, place: BufferMemory::Mapped(buffer) };
         Batch { memory, len: 0, marks: Vec::new(), cuts: Vec::new(), last: false }
     }
 

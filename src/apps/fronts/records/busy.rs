@@ -1,5 +1,5 @@
 //! Keeping other hauls from what is written here, before it is emptied or written.
-use super::opened::{Sort, sort};
+use super::opened::{SideKind, sort};
 use crate::apps::fronts::record_plan::{Diagnostic, RecordPlan};
 use crate::core::{Extent, Side};
 use crate::hold::{Held, Use, hold, refused};
@@ -50,7 +50,7 @@ pub fn busy(plan: &RecordPlan, second: bool) -> Option<Diagnostic> {
 }
 
 fn hold_for(fd: BorrowedFd<'_>, extent: Extent, used_for: Use, name: &OsStr) -> Result<Option<Held>, Diagnostic> {
-    if !rustix::fs::fstat(fd).is_ok_and(|stat| matches!(sort(&stat), Sort::File | Sort::Block)) {
+    if !rustix::fs::fstat(fd).is_ok_and(|stat| matches!(sort(&stat), SideKind::File | SideKind::Block)) {
         return Ok(None);
     }
     hold(fd, extent, used_for)

@@ -1,5 +1,5 @@
 //! The calls that move bytes of one side: of a descriptor, or of a disk by its own commands.
-use super::opened::{Opened, Sort, Standing};
+use super::opened::{DevicePosition, Opened, SideKind};
 use crate::core::{DeviceCounts, RecordDevice};
 use crate::sys;
 use rustix::fs::{OFlags, SeekFrom};
@@ -13,8 +13,8 @@ impl Opened {
     pub fn by_commands(device: Arc<dyn RecordDevice>, size: u64, block_bytes: u32) -> Opened {
         Opened {
             fd: None,
-            standing: Some(Standing { device, at: 0.into(), size }),
-            sort: Sort::Commands,
+            standing: Some(DevicePosition { device, at: 0.into(), size }),
+            sort: SideKind::Commands,
             size: Some(size),
             offset: Some(0),
             flags: OFlags::empty(),
@@ -96,7 +96,7 @@ impl Opened {
     ///
     /// # Errors
     /// What `lseek(2)` says: ESPIPE where there are no offsets.
-    pub fn tell(&self) -> io::Result<u64> {
+    pub fn position(&self) -> io::Result<u64> {
         match &self.standing {
             Some(standing) => Ok(standing.at.load(Relaxed)),
             None => Ok(rustix::fs::tell(self.fd()?)?),

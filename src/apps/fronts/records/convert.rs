@@ -1,5 +1,5 @@
 //! From the records that were read to the bytes that are written.
-use super::batch::{Batch, Mark};
+use super::batch::{Batch, RecordMark};
 use crate::apps::fronts::record_plan::{Framing, FramingKind, RecordPlan};
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub(super) trait Sink {
     fn put(&mut self, batch: Batch) -> Result<Batch, Stopped>;
 
     /// Records were read and have made nothing yet that can be written.
-    fn note(&mut self, marks: Vec<Mark>, cuts: Vec<u64>) -> Result<(), Stopped>;
+    fn note(&mut self, marks: Vec<RecordMark>, cuts: Vec<u64>) -> Result<(), Stopped>;
 }
 
 /// Lets the two bytes of each pair change places.
@@ -122,7 +122,7 @@ impl Converter {
     /// Marks for records of one length, of which the last may have been short.
     fn mark_records(&mut self, batch: &mut Batch, record_bytes: usize, records: u64, last_short: bool) {
         let made = self.made;
-        let mark = |record| Mark {
+        let mark = |record| RecordMark {
             out_start: made + record * record_bytes as u64,
             partial: last_short && record + 1 == records,
         };
@@ -132,7 +132,7 @@ impl Converter {
     fn mark(&mut self, partial: bool) {
         let out_start = self.made;
         if let Some(filling) = &mut self.filling {
-            filling.marks.push(Mark { out_start, partial });
+            filling.marks.push(RecordMark { out_start, partial });
         }
     }
 

@@ -1,5 +1,5 @@
 //! Records of a disk by its own commands, with a disk of memory.
-use super::tests::{Ear, noise};
+use super::tests::{MessageLog, noise};
 use super::*;
 use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
 use crate::apps::fronts::record_plan::{Amount, ErrorPolicy, RecordListener, RecordPlan};
@@ -104,14 +104,14 @@ fn plan(care: ErrorPolicy) -> RecordPlan {
     }
 }
 
-fn copy(plan: RecordPlan, source: &Arc<Disk>, dest: &Arc<Disk>) -> (Ran, RecordCounts, Vec<String>) {
+fn copy(plan: RecordPlan, source: &Arc<Disk>, dest: &Arc<Disk>) -> (RecordsEnd, RecordCounts, Vec<String>) {
     let opened = |disk: &Arc<Disk>| {
         let size = disk.bytes.lock().unwrap().len() as u64;
         Some(Opened::by_commands(disk.clone(), size, BLOCK as u32))
     };
-    let (plan, ear) = (Arc::new(plan), Arc::new(Ear::default()));
+    let (plan, ear) = (Arc::new(plan), Arc::new(MessageLog::default()));
     let ends = Arc::new(open(&plan, [opened(source), opened(dest)]).unwrap());
-    let Begun::Yes(lead) = begin(&plan, &ends, &*ear) else { panic!("it cannot begin") };
+    let StartResult::Yes(lead) = begin(&plan, &ends, &*ear) else { panic!("it cannot begin") };
     let (tally, listener) = (Arc::new(RecordTally::default()), ear.clone() as Arc<dyn RecordListener>);
     let ran = run(&plan, &ends, RecordCounts::default(), lead, &tally, &listener);
     finish(&plan, &ends, ran.at_hole, ran.gave_up, &*ear);

@@ -1,5 +1,5 @@
 //! What dd does behind the last record: the end of the file, durability, the page cache, closing.
-use super::Ends;
+use super::OpenSides;
 use super::opened::Opened;
 use crate::apps::fronts::record_plan::{Amount, Diagnostic, Durable, RecordListener, RecordPlan, RecordSide};
 use crate::core::Side;
@@ -11,7 +11,7 @@ use std::num::NonZeroU64;
 
 /// What became of the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Finished {
+pub struct EndResult {
     /// Something failed, which has been reported.
     pub failed: bool,
     /// dd ends here without telling its counts.
@@ -20,8 +20,14 @@ pub struct Finished {
 
 /// Does all that. `at_hole`: the last record was skipped. `gave_up`: dd would not come here by itself, but only to
 /// leave, and a failure here is its last word.
-pub fn finish(plan: &RecordPlan, ends: &Ends, at_hole: bool, gave_up: bool, listener: &dyn RecordListener) -> Finished {
-    let mut finished = Finished::default();
+pub fn finish(
+    plan: &RecordPlan,
+    ends: &OpenSides,
+    at_hole: bool,
+    gave_up: bool,
+    listener: &dyn RecordListener,
+) -> EndResult {
+    let mut finished = EndResult::default();
     let mut complain = |side, complaint: Diagnostic| {
         listener.complain(side, &complaint, false);
         finished.failed = true;
@@ -56,7 +62,7 @@ pub fn finish(plan: &RecordPlan, ends: &Ends, at_hole: bool, gave_up: bool, list
 }
 
 /// Lets a regular file reach up to the current offset of the dest.
-fn set_end(ends: &Ends) -> Result<(), (u64, io::Error)> {
+fn set_end(ends: &OpenSides) -> Result<(), (u64, io::Error)> {
     let Ok(fd) = ends.dest.fd() else { return Ok(()) };
     let (Ok(stat), Ok(offset)) = (rustix::fs::fstat(fd), rustix::fs::tell(fd)) else { return Ok(()) };
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || stat.st_size as u64 >= offset {
@@ -66,7 +72,7 @@ fn set_end(ends: &Ends) -> Result<(), (u64, io::Error)> {
 }
 
 /// The calls that failed. What has no data of its own to sync gets the call for everything.
-fn sync(ends: &Ends, durable: Durable) -> Vec<(Durable, io::Error)> {
+fn sync(ends: &OpenSides, durable: Durable) -> Vec<(Durable, io::Error)> {
     let mut failures = Vec::new();
     let call = |durable| {
         if let Some(device) = ends.dest.device() {
@@ -92,7 +98,7 @@ fn sync(ends: &Ends, durable: Durable) -> Vec<(Durable, io::Error)> {
 }
 
 /// Gives the page cache back; a failure matters only where nothing else was asked for.
-fn discard(plan: &RecordPlan, ends: &Ends) -> Vec<(Side, io::Error)> {
+fn discard(plan: &RecordPlan, ends: &OpenSides) -> Vec<(Side, io::Error)> {
     let only_that = plan.count == Some(Amount::default());
     let mut failures = Vec::new();
     let ended = has_ended(plan, ends);
@@ -120,7 +126,7 @@ fn discard(plan: &RecordPlan, ends: &Ends) -> Vec<(Side, io::Error)> {
 }
 
 /// The source had no more: there was no count, or fewer bytes than it.
-fn has_ended(plan: &RecordPlan, ends: &Ends) -> bool {
+fn has_ended(plan: &RecordPlan, ends: &OpenSides) -> bool {
     let Some(count) = plan.count else { return true };
     let read = stands_at(&ends.source).map(|at| at.saturating_sub(first_byte(&plan.source, &ends.source)));
     read.zip(count.in_bytes(plan.source.record_bytes)).is_some_and(|(read, count)| read < count)

@@ -1,8 +1,8 @@
 //! Opening both sides as dd does.
 use super::busy::{hold_dest, hold_second};
 use super::commands_only::check_nodes;
-use super::opened::{Opened, Sort, sort};
-use crate::apps::fronts::record_plan::{Careful, Diagnostic, OpenWords, RecordPlan, RecordSide};
+use super::opened::{Opened, SideKind, sort};
+use crate::apps::fronts::record_plan::{Diagnostic, ExtraDiagnostic, OpenWords, RecordPlan, RecordSide};
 use crate::core::Side;
 use crate::hold::Held;
 use crate::sys;
@@ -33,8 +33,8 @@ impl Opened {
             logical_block_bytes: None,
         };
         match sort {
-            Ok(Sort::File | Sort::Block) | Err(_) => {}
-            Ok(sort) => return Ok(unopened(sort, None, (sort != Sort::Pipe).then_some(0))),
+            Ok(SideKind::File | SideKind::Block) | Err(_) => {}
+            Ok(sort) => return Ok(unopened(sort, None, (sort != SideKind::Pipe).then_some(0))),
         }
         match (open_path(asked, OFlags::RDONLY, OFlags::NONBLOCK), side) {
             (Ok(fd), _) => {
@@ -43,21 +43,21 @@ impl Opened {
                 Ok(opened)
             }
             (Err(complaint), Side::Source) => Err(complaint),
-            (Err(_), Side::Dest) => Ok(unopened(Sort::File, Some(0), Some(0))),
+            (Err(_), Side::Dest) => Ok(unopened(SideKind::File, Some(0), Some(0))),
         }
     }
 
     fn look(fd: Option<OwnedFd>) -> Opened {
         let stat = fd.as_ref().and_then(|fd| rustix::fs::fstat(fd).ok());
-        let sort = stat.as_ref().map_or(Sort::Other, sort);
+        let sort = stat.as_ref().map_or(SideKind::Other, sort);
         let size = match (sort, &fd) {
-            (Sort::File, _) => stat.map(|stat| stat.st_size as u64),
-            (Sort::Block, Some(fd)) => sys::block::size_bytes(fd.as_fd()).ok(),
+            (SideKind::File, _) => stat.map(|stat| stat.st_size as u64),
+            (SideKind::Block, Some(fd)) => sys::block::size_bytes(fd.as_fd()).ok(),
             _ => None,
         };
         let offset = fd.as_ref().and_then(|fd| rustix::fs::tell(fd).ok());
         let flags = fd.as_ref().and_then(|fd| rustix::fs::fcntl_getfl(fd).ok()).unwrap_or(OFlags::empty());
-        let block = fd.as_ref().filter(|_| sort == Sort::Block);
+        let block = fd.as_ref().filter(|_| sort == SideKind::Block);
         let logical_block_bytes = block.and_then(|fd| rustix::fs::ioctl_blksszget(fd).ok());
         Opened { fd, standing: None, sort, size, offset, flags, logical_block_bytes }
     }
@@ -65,13 +65,13 @@ impl Opened {
     /// Nothing to open: its bytes are made up.
     pub fn made_up() -> Opened {
         let (size, offset, flags) = (None, None, OFlags::empty());
-        Opened { fd: None, standing: None, sort: Sort::Zeros, size, offset, flags, logical_block_bytes: None }
+        Opened { fd: None, standing: None, sort: SideKind::Zeros, size, offset, flags, logical_block_bytes: None }
     }
 }
 
 /// Both sides, open.
 #[derive(Debug)]
-pub struct Ends {
+pub struct OpenSides {
     /// Where bytes come from.
     pub source: Opened,
     /// Where they go.
@@ -82,7 +82,7 @@ pub struct Ends {
     _held: [Option<Held>; 2],
 }
 
-impl Ends {
+impl OpenSides {
     /// The second dest.
     pub fn second(&self) -> Option<BorrowedFd<'_>> {
         self.second.as_ref().map(AsFd::as_fd)
@@ -102,10 +102,10 @@ impl Ends {
         let stat = |end: &Opened| end.fd().ok().and_then(|fd| rustix::fs::fstat(fd).ok());
         let (Some(source), Some(dest)) = (stat(&self.source), stat(&self.dest)) else { return false };
         match (self.source.sort, self.dest.sort) {
-            (Sort::File, Sort::File) => (source.st_dev, source.st_ino) == (dest.st_dev, dest.st_ino),
-            (Sort::Block, Sort::Block) => source.st_rdev == dest.st_rdev,
-            (Sort::File, Sort::Block) => source.st_dev == dest.st_rdev,
-            (Sort::Block, Sort::File) => source.st_rdev == dest.st_dev,
+            (SideKind::File, SideKind::File) => (source.st_dev, source.st_ino) == (dest.st_dev, dest.st_ino),
+            (SideKind::Block, SideKind::Block) => source.st_rdev == dest.st_rdev,
+            (SideKind::File, SideKind::Block) => source.st_dev == dest.st_rdev,
+            (SideKind::Block, SideKind::File) => source.st_rdev == dest.st_dev,
             _ => false,
         }
     }
@@ -116,7 +116,7 @@ impl Ends {
 ///
 /// # Errors
 /// The side, and what dd would say about it.
-pub fn open(plan: &RecordPlan, [source, dest]: [Option<Opened>; 2]) -> Result<Ends, (Side, Diagnostic)> {
+pub fn open(plan: &RecordPlan, [source, dest]: [Option<Opened>; 2]) -> Result<OpenSides, (Side, Diagnostic)> {
     check_nodes(plan, [source.is_some(), dest.is_some()])?;
     let on = |side| move |complaint| (side, complaint);
     let source = match source {
@@ -136,7 +136,7 @@ pub fn open(plan: &RecordPlan, [source, dest]: [Option<Opened>; 2]) -> Result<En
             return Err((Side::Dest, complaint));
         }
     };
-    Ok(Ends { source, dest, second, _held: [held, second_held] })
+    Ok(OpenSides { source, dest, second, _held: [held, second_held] })
 }
 
 /// Removes the file at `path` that this copy made, unless another file has that name by now.
@@ -183,7 +183,7 @@ fn lock(opened: &Opened, words: OpenWords) -> Result<(), Diagnostic> {
     let locked = opened
         .fd()
         .and_then(|fd| sys::retry(|| rustix::fs::flock(fd, rustix::fs::FlockOperation::NonBlockingLockExclusive)));
-    locked.map_err(|error| Diagnostic::Careful(Careful::Locked(error)))
+    locked.map_err(|error| Diagnostic::Careful(ExtraDiagnostic::Locked(error)))
 }
 
 /// Opens and locks the second dest, where there is one. What is in it and not overwritten stays.
@@ -191,7 +191,7 @@ fn open_second(plan: &RecordPlan) -> Result<(Option<OwnedFd>, Option<Held>), Dia
     let Some(path) = &plan.second else { return Ok((None, None)) };
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
     let fd = sys::retry(|| rustix::fs::open(path, flags, Mode::from_raw_mode(0o666)))
-        .map_err(|error| Diagnostic::Careful(Careful::Second(error)))?;
+        .map_err(|error| Diagnostic::Careful(ExtraDiagnostic::Second(error)))?;
     let held = hold_second(plan, path, fd.as_fd())?;
     Ok((Some(fd), held))
 }
@@ -271,13 +271,13 @@ fn is_block_device(path: &OsStr) -> bool {
 ///
 /// # Errors
 /// What dd would say about it.
-pub fn empty(plan: &RecordPlan, ends: &mut Ends) -> Result<(), Diagnostic> {
+pub fn empty(plan: &RecordPlan, ends: &mut OpenSides) -> Result<(), Diagnostic> {
     if plan.dest.path.is_none() || plan.compare || plan.dest_words.notrunc {
         return Ok(());
     }
     let Some(fd) = &ends.dest.fd else { return Ok(()) };
     truncate(fd, plan)?;
-    if ends.dest.sort == Sort::File {
+    if ends.dest.sort == SideKind::File {
         ends.dest.size = rustix::fs::fstat(fd).ok().map(|stat| stat.st_size as u64);
     }
     Ok(())
@@ -288,7 +288,7 @@ fn truncate(fd: &OwnedFd, plan: &RecordPlan) -> Result<(), Diagnostic> {
     let skip = plan.dest.skip;
     // As dd has it: bytes that are fewer than a record keep nothing that was there from being emptied.
     if skip.records == 0 {
-        let is_file = rustix::fs::fstat(fd).is_ok_and(|stat| sort(&stat) == Sort::File);
+        let is_file = rustix::fs::fstat(fd).is_ok_and(|stat| sort(&stat) == SideKind::File);
         let emptied = if is_file { sys::retry(|| rustix::fs::ftruncate(fd, 0)) } else { Ok(()) };
         // dd empties a file by opening it.
         return emptied.map_err(Diagnostic::Open);

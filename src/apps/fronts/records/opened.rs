@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// What a side is, as far as reading and writing records is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sort {
+pub enum SideKind {
     /// A regular file.
     File,
     /// A block device.
@@ -35,9 +35,9 @@ pub struct Opened {
     /// `None`: a standard stream that the caller had closed.
     pub(super) fd: Option<OwnedFd>,
     /// A disk that is reached by its own commands; it has no descriptor.
-    pub(super) standing: Option<Standing>,
+    pub(super) standing: Option<DevicePosition>,
     /// What it is.
-    pub sort: Sort,
+    pub sort: SideKind,
     /// Bytes, of a regular file or block device.
     pub size: Option<u64>,
     /// Its offset when it was opened; `None` where there are no offsets.
@@ -70,18 +70,18 @@ impl Opened {
     /// fills it works meanwhile.
     pub fn waits_to_read(&self) -> bool {
         match self.sort {
-            Sort::Zeros | Sort::Null | Sort::Pipe => false,
-            Sort::Other | Sort::ScsiGeneric | Sort::Commands => true,
-            Sort::File | Sort::Block => self.goes_past_the_cache() || !self.is_cached(),
+            SideKind::Zeros | SideKind::Null | SideKind::Pipe => false,
+            SideKind::Other | SideKind::ScsiGeneric | SideKind::Commands => true,
+            SideKind::File | SideKind::Block => self.goes_past_the_cache() || !self.is_cached(),
         }
     }
 
     /// A write waits for a medium of this side's own. The page cache takes it in and writes it back by itself.
     pub fn waits_to_write(&self) -> bool {
         match self.sort {
-            Sort::Zeros | Sort::Null | Sort::Pipe => false,
-            Sort::Other | Sort::ScsiGeneric | Sort::Commands => true,
-            Sort::File | Sort::Block => self.goes_past_the_cache(),
+            SideKind::Zeros | SideKind::Null | SideKind::Pipe => false,
+            SideKind::Other | SideKind::ScsiGeneric | SideKind::Commands => true,
+            SideKind::File | SideKind::Block => self.goes_past_the_cache(),
         }
     }
 
@@ -100,30 +100,30 @@ impl Opened {
 /// Major number of SCSI generic nodes, from the kernel's `devices.txt`.
 const SCSI_GENERIC_MAJOR: u32 = 21;
 
-pub(super) fn sort(stat: &Stat) -> Sort {
+pub(super) fn sort(stat: &Stat) -> SideKind {
     match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Sort::File,
-        FileType::BlockDevice => Sort::Block,
-        FileType::Fifo => Sort::Pipe,
+        FileType::RegularFile => SideKind::File,
+        FileType::BlockDevice => SideKind::Block,
+        FileType::Fifo => SideKind::Pipe,
         FileType::CharacterDevice => match (rustix::fs::major(stat.st_rdev), rustix::fs::minor(stat.st_rdev)) {
-            (1, 3) => Sort::Null,
-            (1, 5) => Sort::Zeros,
-            (SCSI_GENERIC_MAJOR, _) => Sort::ScsiGeneric,
-            _ => Sort::Other,
+            (1, 3) => SideKind::Null,
+            (1, 5) => SideKind::Zeros,
+            (SCSI_GENERIC_MAJOR, _) => SideKind::ScsiGeneric,
+            _ => SideKind::Other,
         },
-        _ => Sort::Other,
+        _ => SideKind::Other,
     }
 }
 
 /// A disk that is reached by its own commands, and its current offset. Only one thread of a copy uses each side.
 #[derive(Debug)]
-pub(super) struct Standing {
+pub(super) struct DevicePosition {
     pub(super) device: Arc<dyn RecordDevice>,
     pub(super) at: AtomicU64,
     pub(super) size: u64,
 }
 
-impl Standing {
+impl DevicePosition {
     /// Bytes up to the end, of `wanted` ones; where they are.
     pub(super) fn reach(&self, wanted: usize) -> (usize, u64) {
         let at = self.at.load(Relaxed);

@@ -1,9 +1,9 @@
 //! The three steps, one after the other or side by side.
-use super::batch::{Batch, Mark};
+use super::batch::{Batch, RecordMark};
 use super::convert::{Converter, Sink, Stopped};
-use super::reader::{Filled, Reader};
+use super::reader::{ReadStep, Reader};
 use super::writer::Writer;
-use super::{Ends, Lead, Sort};
+use super::{OpenSides, SideKind, SkipResult};
 use crate::apps::fronts::{Diagnostic, RecordCounts, RecordListener, RecordPlan, RecordTally};
 use crate::core::Side;
 use std::sync::{Arc, mpsc::Receiver, mpsc::Sender, mpsc::SyncSender, mpsc::channel, mpsc::sync_channel};
@@ -22,7 +22,7 @@ const RING_BUFFERS: usize = 4;
 
 /// How a copy by records ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ran {
+pub struct RecordsEnd {
     /// A read failed that was not to be skipped.
     pub read_failed: bool,
     /// A write failed.
@@ -35,10 +35,10 @@ pub struct Ran {
     pub at_hole: bool,
 }
 
-impl Ran {
-    fn written(failure: Option<&Diagnostic>, at_hole: bool) -> Ran {
+impl RecordsEnd {
+    fn written(failure: Option<&Diagnostic>, at_hole: bool) -> RecordsEnd {
         let gave_up = matches!(failure, Some(Diagnostic::Write { midway: true, .. }));
-        Ran { write_failed: failure.is_some(), gave_up, at_hole, ..Ran::default() }
+        RecordsEnd { write_failed: failure.is_some(), gave_up, at_hole, ..RecordsEnd::default() }
     }
 }
 
@@ -52,12 +52,12 @@ struct Shared {
 /// Copies from the current offsets of both sides, after `before` was copied already, and reports what fails.
 pub fn run(
     plan: &Arc<RecordPlan>,
-    ends: &Arc<Ends>,
+    ends: &Arc<OpenSides>,
     before: RecordCounts,
-    lead: Lead,
+    lead: SkipResult,
     tally: &Arc<RecordTally>,
     listener: &Arc<dyn RecordListener>,
-) -> Ran {
+) -> RecordsEnd {
     tally.set(before);
     let shared = Shared { plan: plan.clone(), listener: listener.clone() };
     let reader = Reader::new(plan.clone(), ends.clone(), tally.clone(), before.read_full + before.read_partial, lead);
@@ -66,7 +66,7 @@ pub fn run(
         Ok(sizes) => sizes,
         Err((side, bytes)) => {
             listener.complain(side, &Diagnostic::Memory(bytes), false);
-            return Ran { no_memory: true, ..Ran::default() };
+            return RecordsEnd { no_memory: true, ..RecordsEnd::default() };
         }
     };
     let alone = plan.buffers == Some(1) || is_tiny(plan, ends, before) || ends.are_one();
@@ -78,15 +78,15 @@ pub fn run(
         Ok(buffers) => on_the_spot(&shared, reader, writer, buffers),
         Err((side, bytes)) => {
             listener.complain(side, &Diagnostic::Memory(bytes), false);
-            Ran { no_memory: true, ..Ran::default() }
+            RecordsEnd { no_memory: true, ..RecordsEnd::default() }
         }
     }
 }
 
 /// Whether there is memory for the least that a copy by records needs; where not, that is reported. For who moves bytes
 /// ahead of the records, which end where there is none.
-pub fn has_memory(plan: &Arc<RecordPlan>, ends: &Arc<Ends>, listener: &dyn RecordListener) -> bool {
-    let reader = Reader::new(plan.clone(), ends.clone(), Arc::default(), 0, Lead::default());
+pub fn has_memory(plan: &Arc<RecordPlan>, ends: &Arc<OpenSides>, listener: &dyn RecordListener) -> bool {
+    let reader = Reader::new(plan.clone(), ends.clone(), Arc::default(), 0, SkipResult::default());
     match Sizes::of(plan, &reader).and_then(|sizes| sizes.allocate(plan, false)) {
         Ok(_) => true,
         Err((side, bytes)) => {
@@ -97,11 +97,11 @@ pub fn has_memory(plan: &Arc<RecordPlan>, ends: &Arc<Ends>, listener: &dyn Recor
 }
 
 /// What is left behind `before` cannot have more bytes than are worth a thread.
-fn is_tiny(plan: &RecordPlan, ends: &Ends, before: RecordCounts) -> bool {
+fn is_tiny(plan: &RecordPlan, ends: &OpenSides, before: RecordCounts) -> bool {
     let done = before.read_full.saturating_mul(plan.source.record_bytes);
     let by_count = plan.count.and_then(|count| count.in_bytes(plan.source.record_bytes));
     let by_count = by_count.map(|bytes| bytes.saturating_sub(done));
-    let position = || ends.source.tell().ok();
+    let position = || ends.source.position().ok();
     let by_size = ends.source.size.map(|size| size.saturating_sub(position().unwrap_or(0)));
     let most = [by_count, by_size].into_iter().flatten().min();
     most.is_some_and(|bytes| bytes <= TINY_BYTES)
@@ -109,10 +109,10 @@ fn is_tiny(plan: &RecordPlan, ends: &Ends, before: RecordCounts) -> bool {
 
 /// Something takes time that another step can use: converting, or a side that waits for its medium while the other has
 /// something to do. Where both do nothing but move memory, one after the other in a warm buffer is faster.
-fn both_gain(plan: &RecordPlan, ends: &Ends) -> bool {
+fn both_gain(plan: &RecordPlan, ends: &OpenSides) -> bool {
     let converts = plan.table.is_some() || plan.swab || plan.framing.is_some() || plan.sparse;
     let more = plan.pattern.is_some() || plan.second.is_some() || plan.compare;
-    let at_once = |sort| matches!(sort, Sort::Zeros | Sort::Null);
+    let at_once = |sort| matches!(sort, SideKind::Zeros | SideKind::Null);
     let [source, dest] = [&ends.source, &ends.dest];
     converts
         || more
@@ -193,13 +193,13 @@ impl Buffers {
 }
 
 /// Writes at once what the converter puts.
-struct AtOnce<'a> {
+struct DirectWriter<'a> {
     shared: &'a Shared,
     writer: Writer,
     failed: Option<Diagnostic>,
 }
 
-impl AtOnce<'_> {
+impl DirectWriter<'_> {
     /// Everything was put.
     fn end(&mut self) {
         if let (None, Err(complaint)) = (&self.failed, self.writer.end()) {
@@ -209,7 +209,7 @@ impl AtOnce<'_> {
     }
 }
 
-impl Sink for AtOnce<'_> {
+impl Sink for DirectWriter<'_> {
     fn put(&mut self, mut batch: Batch) -> Result<Batch, Stopped> {
         if let Err(complaint) = self.writer.write(&batch) {
             self.shared.listener.complain(Side::Dest, &complaint, false);
@@ -220,28 +220,28 @@ impl Sink for AtOnce<'_> {
         Ok(batch)
     }
 
-    fn note(&mut self, marks: Vec<Mark>, cuts: Vec<u64>) -> Result<(), Stopped> {
+    fn note(&mut self, marks: Vec<RecordMark>, cuts: Vec<u64>) -> Result<(), Stopped> {
         self.writer.note(&marks, &cuts);
         Ok(())
     }
 }
 
-fn on_the_spot(shared: &Shared, mut reader: Reader, writer: Writer, buffers: Buffers) -> Ran {
+fn on_the_spot(shared: &Shared, mut reader: Reader, writer: Writer, buffers: Buffers) -> RecordsEnd {
     let Buffers { first, filling, out, .. } = buffers;
     let mut converter = Converter::new(shared.plan.clone(), out, filling);
-    let mut sink = AtOnce { shared, writer, failed: None };
+    let mut sink = DirectWriter { shared, writer, failed: None };
     let mut batch = first;
     loop {
         match reader.fill(&mut batch.memory) {
-            Filled::Records { full, short, warn } => {
+            ReadStep::Records { full, short, warn } => {
                 warn_of_short(shared, warn);
                 match converter.take(batch, (full, short), &mut sink) {
                     Ok(empty) => batch = empty,
                     Err(Stopped) => break,
                 }
             }
-            Filled::Failed(complaint) => complain_of_read(shared, &complaint),
-            Filled::End => {
+            ReadStep::Failed(complaint) => complain_of_read(shared, &complaint),
+            ReadStep::End => {
                 // A failure has been reported, and is remembered by the sink.
                 let _ = converter.finish(&mut sink);
                 sink.end();
@@ -249,7 +249,7 @@ fn on_the_spot(shared: &Shared, mut reader: Reader, writer: Writer, buffers: Buf
             }
         }
     }
-    Ran { read_failed: reader.failed, ..Ran::written(sink.failed.as_ref(), sink.writer.at_hole) }
+    RecordsEnd { read_failed: reader.failed, ..RecordsEnd::written(sink.failed.as_ref(), sink.writer.at_hole) }
 }
 
 /// A read failed. Where the copy continues, the counts are reported as they are now.
@@ -264,35 +264,35 @@ fn warn_of_short(shared: &Shared, warn: Option<u64>) {
 }
 
 /// What the reading thread brings; `None`: the writing thread has ended, and nothing need be waited for.
-type Brought = Option<(Batch, Filled)>;
+type ReadBatch = Option<(Batch, ReadStep)>;
 
 /// What the writing thread is given.
-enum Work {
+enum WriterMessage {
     Batch(Batch),
     /// Records that have made nothing yet, and where lines were cut.
-    Note(Vec<Mark>, Vec<u64>),
+    Note(Vec<RecordMark>, Vec<u64>),
     /// To be reported when all before it is written.
     ReadFailed(Diagnostic),
 }
 
 /// Hands over to the writing thread.
-struct Handing {
-    work: SyncSender<Work>,
+struct BatchSender {
+    work: SyncSender<WriterMessage>,
     empty: Receiver<Batch>,
 }
 
-impl Sink for Handing {
+impl Sink for BatchSender {
     fn put(&mut self, batch: Batch) -> Result<Batch, Stopped> {
-        self.work.send(Work::Batch(batch)).map_err(|_| Stopped)?;
+        self.work.send(WriterMessage::Batch(batch)).map_err(|_| Stopped)?;
         self.empty.recv().map_err(|_| Stopped)
     }
 
-    fn note(&mut self, marks: Vec<Mark>, cuts: Vec<u64>) -> Result<(), Stopped> {
-        self.work.send(Work::Note(marks, cuts)).map_err(|_| Stopped)
+    fn note(&mut self, marks: Vec<RecordMark>, cuts: Vec<u64>) -> Result<(), Stopped> {
+        self.work.send(WriterMessage::Note(marks, cuts)).map_err(|_| Stopped)
     }
 }
 
-fn in_threads(shared: Shared, reader: Reader, writer: Writer, buffers: Buffers) -> Ran {
+fn in_threads(shared: Shared, reader: Reader, writer: Writer, buffers: Buffers) -> RecordsEnd {
     let Buffers { first, filling, mut more, ring, out } = buffers;
     let (to_read, for_reading) = channel();
     let (read, was_read) = sync_channel(ring);
@@ -311,20 +311,20 @@ fn in_threads(shared: Shared, reader: Reader, writer: Writer, buffers: Buffers) 
     let Ok(writing) = writing else {
         let message = std::io::Error::from_raw_os_error(libc::EAGAIN);
         shared.listener.complain(Side::Source, &Diagnostic::Read(message), false);
-        return Ran { read_failed: true, ..Ran::default() };
+        return RecordsEnd { read_failed: true, ..RecordsEnd::default() };
     };
-    let mut sink = Handing { work, empty };
+    let mut sink = BatchSender { work, empty };
     let converter = Converter::new(shared.plan.clone(), out, filling);
     let read_failed = convert_all(&shared, converter, was_read, &to_read, &mut sink);
     drop(sink);
-    let written = writing.join().unwrap_or(Ran { write_failed: true, ..Ran::default() });
-    Ran { read_failed, ..written }
+    let written = writing.join().unwrap_or(RecordsEnd { write_failed: true, ..RecordsEnd::default() });
+    RecordsEnd { read_failed, ..written }
 }
 
-fn read_all(mut reader: Reader, empty: Receiver<Batch>, read: SyncSender<Brought>) {
+fn read_all(mut reader: Reader, empty: Receiver<Batch>, read: SyncSender<ReadBatch>) {
     while let Ok(mut batch) = empty.recv() {
         let filled = reader.fill(&mut batch.memory);
-        let ended = matches!(filled, Filled::End);
+        let ended = matches!(filled, ReadStep::End);
         if read.send(Some((batch, filled))).is_err() || ended {
             return;
         }
@@ -335,23 +335,23 @@ fn read_all(mut reader: Reader, empty: Receiver<Batch>, read: SyncSender<Brought
 fn convert_all(
     shared: &Shared,
     mut converter: Converter,
-    was_read: Receiver<Brought>,
+    was_read: Receiver<ReadBatch>,
     to_read: &Sender<Batch>,
-    sink: &mut Handing,
+    sink: &mut BatchSender,
 ) -> bool {
     let mut read_failed = false;
     while let Ok(Some((batch, filled))) = was_read.recv() {
         let empty = match filled {
-            Filled::Records { full, short, warn } => {
+            ReadStep::Records { full, short, warn } => {
                 warn_of_short(shared, warn);
                 converter.take(batch, (full, short), sink)
             }
-            Filled::Failed(complaint) => {
+            ReadStep::Failed(complaint) => {
                 let goes_on = matches!(&complaint, Diagnostic::Careful(what) if what.is_passed_over());
                 read_failed |= !shared.plan.keep_going && !goes_on;
-                sink.work.send(Work::ReadFailed(complaint)).map(|()| batch).map_err(|_| Stopped)
+                sink.work.send(WriterMessage::ReadFailed(complaint)).map(|()| batch).map_err(|_| Stopped)
             }
-            Filled::End => {
+            ReadStep::End => {
                 // A failure is reported by the writing thread.
                 let _ = converter.finish(sink);
                 return read_failed;
@@ -370,31 +370,31 @@ fn convert_all(
 fn write_all(
     shared: &Shared,
     mut writer: Writer,
-    work: Receiver<Work>,
+    work: Receiver<WriterMessage>,
     written: Sender<Batch>,
-    gone: &SyncSender<Brought>,
-) -> Ran {
+    gone: &SyncSender<ReadBatch>,
+) -> RecordsEnd {
     while let Ok(item) = work.recv() {
         match item {
-            Work::Batch(mut batch) => {
+            WriterMessage::Batch(mut batch) => {
                 if let Err(complaint) = writer.write(&batch) {
                     shared.listener.complain(Side::Dest, &complaint, false);
                     // Let go first: the converter may wait for either of them. Then it need not wait for the source.
                     drop((work, written));
                     let _ = gone.send(None);
-                    return Ran::written(Some(&complaint), writer.at_hole);
+                    return RecordsEnd::written(Some(&complaint), writer.at_hole);
                 }
                 batch.clear();
                 // The converter may have ended.
                 let _ = written.send(batch);
             }
-            Work::Note(marks, cuts) => writer.note(&marks, &cuts),
-            Work::ReadFailed(complaint) => complain_of_read(shared, &complaint),
+            WriterMessage::Note(marks, cuts) => writer.note(&marks, &cuts),
+            WriterMessage::ReadFailed(complaint) => complain_of_read(shared, &complaint),
         }
     }
     if let Err(complaint) = writer.end() {
         shared.listener.complain(Side::Dest, &complaint, false);
-        return Ran::written(Some(&complaint), writer.at_hole);
+        return RecordsEnd::written(Some(&complaint), writer.at_hole);
     }
-    Ran::written(None, writer.at_hole)
+    RecordsEnd::written(None, writer.at_hole)
 }

@@ -2,7 +2,7 @@
 use super::batch::Memory;
 use super::pattern::Maker;
 use super::start::warns_of_short_reads;
-use super::{Ends, Lead, Sort};
+use super::{OpenSides, SideKind, SkipResult};
 use crate::apps::fronts::record_counts::RecordTally;
 use crate::apps::fronts::record_plan::{Amount, Diagnostic, RecordPlan};
 use crate::core::Extent;
@@ -26,7 +26,7 @@ const DIRECT_BYTES: u64 = 4096;
 
 /// What one step of reading came to.
 #[derive(Debug)]
-pub(super) enum Filled {
+pub(super) enum ReadStep {
     /// So many whole records, and behind them a short one of so many bytes.
     /// `warn`: the record before them was short, which those who count should know.
     Records { full: u64, short: Option<usize>, warn: Option<u64> },
@@ -37,13 +37,13 @@ pub(super) enum Filled {
 }
 
 /// How many records one call may ask for.
-pub(super) fn batch_records(sort: Sort, record_bytes: u64, direct: bool) -> u64 {
+pub(super) fn batch_records(sort: SideKind, record_bytes: u64, direct: bool) -> u64 {
     let batch_bytes = match sort {
         _ if direct && !record_bytes.is_multiple_of(DIRECT_BYTES) => 0,
-        Sort::File | Sort::Block | Sort::Commands | Sort::Zeros | Sort::Null => BATCH_BYTES,
-        Sort::Pipe => PIPE_BATCH_BYTES,
+        SideKind::File | SideKind::Block | SideKind::Commands | SideKind::Zeros | SideKind::Null => BATCH_BYTES,
+        SideKind::Pipe => PIPE_BATCH_BYTES,
         // What a call means there it is unknown: a line, a packet, a block of a tape.
-        Sort::ScsiGeneric | Sort::Other => 0,
+        SideKind::ScsiGeneric | SideKind::Other => 0,
     };
     (batch_bytes / record_bytes).max(1)
 }
@@ -55,7 +55,7 @@ pub(super) fn is_einval(error: &io::Error) -> bool {
 /// Reads the source from its current offset.
 pub(super) struct Reader {
     pub(super) plan: Arc<RecordPlan>,
-    pub(super) ends: Arc<Ends>,
+    pub(super) ends: Arc<OpenSides>,
     pub(super) tally: Arc<RecordTally>,
     /// Makes bytes up, where nothing is read.
     maker: Option<Maker>,
@@ -102,18 +102,18 @@ impl Reader {
     /// `records` were read before.
     pub(super) fn new(
         plan: Arc<RecordPlan>,
-        ends: Arc<Ends>,
+        ends: Arc<OpenSides>,
         tally: Arc<RecordTally>,
         records: u64,
-        lead: Lead,
+        lead: SkipResult,
     ) -> Self {
         let source = &ends.source;
         let direct = source.flags.contains(rustix::fs::OFlags::DIRECT);
-        let start = source.tell().unwrap_or(0);
+        let start = source.position().unwrap_or(0);
         let warns = !lead.warned && warns_of_short_reads(&plan);
         let record_bytes = plan.source.record_bytes;
         // What goes into a pipe goes in pieces that its reader can take while the next one is read.
-        let sort = if ends.dest.sort == Sort::Pipe { Sort::Pipe } else { source.sort };
+        let sort = if ends.dest.sort == SideKind::Pipe { SideKind::Pipe } else { source.sort };
         let own = if ends.are_one() { 1 } else { batch_records(sort, record_bytes, direct) };
         let batch_records = plan.transfer_records.unwrap_or(own);
         let first = plan.source.skip.records + records;
@@ -152,16 +152,16 @@ impl Reader {
     }
 
     /// Fills `memory` with what one call brings, or the calls that fill a record.
-    pub(super) fn fill(&mut self, memory: &mut Memory) -> Filled {
+    pub(super) fn fill(&mut self, memory: &mut Memory) -> ReadStep {
         if let Some(bytes) = self.owes.take() {
             self.records += 1;
             memory.bytes_mut()[..bytes.len()].copy_from_slice(&bytes);
-            return Filled::Records { full: 0, short: Some(bytes.len()), warn: None };
+            return ReadStep::Records { full: 0, short: Some(bytes.len()), warn: None };
         }
         if let Some(bytes) = self.owes_record.take() {
             self.records += 1;
             memory.bytes_mut()[..bytes.len()].copy_from_slice(&bytes);
-            return Filled::Records { full: 1, short: None, warn: None };
+            return ReadStep::Records { full: 1, short: None, warn: None };
         }
         if let Some(complaint) = self.wrong_address.take() {
             return self.give_up(complaint);
@@ -169,14 +169,14 @@ impl Reader {
         let want = if self.ended { 0 } else { self.want() };
         if want == 0 {
             self.give_back(true);
-            return Filled::End;
+            return ReadStep::End;
         }
         let record_bytes = self.plan.source.record_bytes;
         match self.read(&mut memory.bytes_mut()[..want as usize]) {
             Ok(0) => {
                 self.ended = true;
                 self.give_back(true);
-                Filled::End
+                ReadStep::End
             }
             Ok(got) => {
                 let got = self.before_wrong_address(&memory.bytes_mut()[..got]);
@@ -192,7 +192,7 @@ impl Reader {
                 (self.short_before, self.short_read) = (short, short);
                 self.read_bytes += got as u64;
                 self.give_back(false);
-                Filled::Records { full, short: (short > 0).then_some(short as usize), warn }
+                ReadStep::Records { full, short: (short > 0).then_some(short as usize), warn }
             }
             Err(error) if want > record_bytes => {
                 // The records ahead of the bad one are fine: in smaller pieces they will come.
@@ -206,7 +206,7 @@ impl Reader {
                     && self.ends.source.flags.contains(rustix::fs::OFlags::DIRECT) =>
             {
                 self.ended = true;
-                Filled::End
+                ReadStep::End
             }
             Err(error) => self.failed_read(error),
         }
@@ -237,7 +237,7 @@ impl Reader {
         if self.plan.care.retries == 0 {
             return self.read_once(bytes);
         }
-        let at = self.ends.source.tell().ok();
+        let at = self.ends.source.position().ok();
         let mut left = if at.is_some() { self.plan.care.retries } else { 0 };
         loop {
             let result = self.read_once(bytes);
@@ -267,11 +267,11 @@ impl Reader {
                 Err(error) => return self.cut_off(&bytes[..got], bytes.len(), error),
             }
             // A read of zeros is short only where the kernel had something else to do between: no end, and no record.
-            let full = self.plan.full_reads || self.ends.source.sort == Sort::Zeros;
+            let full = self.plan.full_reads || self.ends.source.sort == SideKind::Zeros;
             if !full || got.is_multiple_of(record_bytes) || got == bytes.len() {
                 return Ok(got);
             }
-            if ends.source.sort == Sort::Pipe && got > record_bytes && self.plan.transfer_records.is_none() {
+            if ends.source.sort == SideKind::Pipe && got > record_bytes && self.plan.transfer_records.is_none() {
                 // The rest of the last record may be long in coming; those before it are whole.
                 let whole = got - got % record_bytes;
                 self.begun.extend_from_slice(&bytes[whole..got]);
@@ -296,7 +296,7 @@ impl Reader {
         if got.len() > rest { Ok(got.len() - rest) } else { Err(error) }
     }
 
-    fn failed_read(&mut self, error: io::Error) -> Filled {
+    fn failed_read(&mut self, error: io::Error) -> ReadStep {
         self.ahead = 0;
         let zeros = self.plan.care.zero_unreadable && self.ends.source.offset.is_some() && is_of_medium(&error);
         if zeros {
@@ -314,12 +314,12 @@ impl Reader {
         }
         let lost = std::mem::take(&mut self.lost);
         self.owes = (self.plan.pad.is_some() && self.short_before == 0).then_some(lost);
-        Filled::Failed(Diagnostic::Read(error))
+        ReadStep::Failed(Diagnostic::Read(error))
     }
 
-    pub(super) fn give_up(&mut self, complaint: Diagnostic) -> Filled {
+    pub(super) fn give_up(&mut self, complaint: Diagnostic) -> ReadStep {
         (self.failed, self.ended) = (true, true);
-        Filled::Failed(complaint)
+        ReadStep::Failed(complaint)
     }
 
     /// Gives back to the page cache what was read, in large pieces; at the end all of it.

@@ -1,7 +1,7 @@
 //! What only sg_dd and its kin ask of the reading side: looking closer at a transfer that failed, and bytes in place of
 //! a record that cannot be read.
-use super::reader::{CAREFUL_RECORDS, Filled, Reader};
-use crate::apps::fronts::record_plan::{Careful, Diagnostic};
+use super::reader::{CAREFUL_RECORDS, ReadStep, Reader};
+use crate::apps::fronts::record_plan::{Diagnostic, ExtraDiagnostic};
 use crate::core::{DeviceError, Kind};
 use rustix::fs::SeekFrom;
 use std::io;
@@ -22,7 +22,7 @@ impl Reader {
     /// The record that the disk blames, counted from the next one.
     fn blamed(&self, error: &io::Error) -> Option<u64> {
         let offset = DeviceError::of(error)?.offset?;
-        let at = self.ends.source.tell().ok()?;
+        let at = self.ends.source.position().ok()?;
         Some(offset.checked_sub(at)? / self.plan.source.record_bytes)
     }
 
@@ -40,12 +40,12 @@ impl Reader {
 
     /// Something takes the place of the record that cannot be read, unless there were too many of them: what the disk
     /// fetches of it anyway, where that is asked for, or zeros.
-    pub(super) fn something_instead(&mut self, error: io::Error) -> Filled {
+    pub(super) fn something_instead(&mut self, error: io::Error) -> ReadStep {
         self.lost.clear();
         self.bad_in_a_row += 1;
         let most = self.plan.care.bad_in_a_row_max;
         if most > 0 && self.bad_in_a_row > most {
-            return self.give_up(Diagnostic::Careful(Careful::TooManyBad(most)));
+            return self.give_up(Diagnostic::Careful(ExtraDiagnostic::TooManyBad(most)));
         }
         let record_bytes = self.plan.source.record_bytes;
         // Records begin where the first of this run did.
@@ -58,15 +58,15 @@ impl Reader {
             Some(Ok(bytes)) => {
                 self.owes_record = Some(bytes);
                 self.tally.note_fetched();
-                Careful::Fetched(record, error)
+                ExtraDiagnostic::Fetched(record, error)
             }
             other => {
                 self.owes_record = Some(vec![0; record_bytes as usize]);
                 let unfetched = other.and_then(Result::err);
-                Careful::Unreadable { record, error, unfetched }
+                ExtraDiagnostic::Unreadable { record, error, unfetched }
             }
         };
-        Filled::Failed(Diagnostic::Careful(what))
+        ReadStep::Failed(Diagnostic::Careful(what))
     }
 
     /// The record at `offset`, good or bad; `None`: that is not asked for, or is not available.

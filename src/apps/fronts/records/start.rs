@@ -1,7 +1,7 @@
 //! Passing over what comes before the first record.
-use super::Ends;
+use super::OpenSides;
 use super::batch::Memory;
-use super::opened::{Opened, Sort};
+use super::opened::{Opened, SideKind};
 use crate::apps::fronts::record_plan::{Amount, Diagnostic, RecordListener, RecordPlan};
 use crate::core::Side;
 use rustix::fs::{OFlags, SeekFrom};
@@ -10,9 +10,9 @@ use std::io;
 
 /// Whether the copy can begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Begun {
+pub enum StartResult {
     /// It can.
-    Yes(Lead),
+    Yes(SkipResult),
     /// It cannot, which has been reported; the counts are still to be reported.
     No,
     /// There is no memory for it, which has been reported; nothing else is reported.
@@ -21,7 +21,7 @@ pub enum Begun {
 
 /// What reading over the beginning has left behind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lead {
+pub struct SkipResult {
     /// The last read was short: it brought so many bytes; 0: it was not.
     pub short_bytes: u64,
     /// The warning about short reads was given.
@@ -29,21 +29,21 @@ pub struct Lead {
 }
 
 /// Moves both sides to their first record.
-pub fn begin(plan: &RecordPlan, ends: &Ends, listener: &dyn RecordListener) -> Begun {
+pub fn begin(plan: &RecordPlan, ends: &OpenSides, listener: &dyn RecordListener) -> StartResult {
     let lead = match skip_source(plan, ends, listener) {
-        Begun::Yes(lead) => lead,
+        StartResult::Yes(lead) => lead,
         refused => return refused,
     };
     let skip = plan.dest.skip;
     if skip.is_zero() {
-        return Begun::Yes(lead);
+        return StartResult::Yes(lead);
     }
     let moved = match skip.in_bytes(plan.dest.record_bytes) {
         None => Err(Errno::OVERFLOW.into()),
         Some(bytes) => ends.dest.seek(SeekFrom::Current(bytes as i64)),
     };
     match moved {
-        Ok(_) => Begun::Yes(lead),
+        Ok(_) => StartResult::Yes(lead),
         Err(_) if can_be_read_over(&ends.dest) => read_over_dest(plan, ends, lead, listener),
         Err(error) => refuse(listener, Side::Dest, error),
     }
@@ -51,17 +51,17 @@ pub fn begin(plan: &RecordPlan, ends: &Ends, listener: &dyn RecordListener) -> B
 
 /// It has no offsets, and was opened for reading too.
 fn can_be_read_over(dest: &Opened) -> bool {
-    dest.sort == Sort::Pipe && dest.flags.contains(OFlags::RDWR)
+    dest.sort == SideKind::Pipe && dest.flags.contains(OFlags::RDWR)
 }
 
 /// Reads what is to be skipped of a FIFO, as dd does. A short read counts as a record.
-fn read_over_dest(plan: &RecordPlan, ends: &Ends, lead: Lead, listener: &dyn RecordListener) -> Begun {
+fn read_over_dest(plan: &RecordPlan, ends: &OpenSides, lead: SkipResult, listener: &dyn RecordListener) -> StartResult {
     let record_bytes = plan.dest.record_bytes;
     let Some(mut memory) = usize::try_from(record_bytes).ok().and_then(Memory::of) else {
         // Where records are not filled again, one buffer serves both sides, and dd calls it that of the input.
         let side = if plan.reblock { Side::Dest } else { Side::Source };
         listener.complain(side, &Diagnostic::Memory(record_bytes), false);
-        return Begun::NoMemory;
+        return StartResult::NoMemory;
     };
     let skip = plan.dest.skip;
     let wants = (0..skip.records).map(|_| record_bytes).chain((skip.bytes > 0).then_some(skip.bytes));
@@ -72,18 +72,18 @@ fn read_over_dest(plan: &RecordPlan, ends: &Ends, lead: Lead, listener: &dyn Rec
             Err(error) => return refuse(listener, Side::Dest, error),
         }
     }
-    Begun::Yes(lead)
+    StartResult::Yes(lead)
 }
 
-fn refuse(listener: &dyn RecordListener, side: Side, error: io::Error) -> Begun {
+fn refuse(listener: &dyn RecordListener, side: Side, error: io::Error) -> StartResult {
     listener.complain(side, &Diagnostic::Skip(error), false);
-    Begun::No
+    StartResult::No
 }
 
-fn skip_source(plan: &RecordPlan, ends: &Ends, listener: &dyn RecordListener) -> Begun {
+fn skip_source(plan: &RecordPlan, ends: &OpenSides, listener: &dyn RecordListener) -> StartResult {
     let (skip, source) = (plan.source.skip, &ends.source);
     if skip.is_zero() || plan.pattern.is_some() {
-        return Begun::Yes(Lead::default());
+        return StartResult::Yes(SkipResult::default());
     }
     let Some(bytes) = skip.in_bytes(plan.source.record_bytes) else {
         return refuse(listener, Side::Source, Errno::OVERFLOW.into());
@@ -91,10 +91,10 @@ fn skip_source(plan: &RecordPlan, ends: &Ends, listener: &dyn RecordListener) ->
     let moved = source.seek(SeekFrom::Current(bytes as i64));
     match moved {
         Ok(now) => {
-            if source.sort == Sort::File && source.size.is_some_and(|size| now > size) {
+            if source.sort == SideKind::File && source.size.is_some_and(|size| now > size) {
                 listener.complain(Side::Source, &Diagnostic::SkipTooFar, false);
             }
-            Begun::Yes(Lead::default())
+            StartResult::Yes(SkipResult::default())
         }
         Err(error) if source.offset.is_some() => refuse(listener, Side::Source, error),
         // Where there are no offsets, reading gets there or says what is wrong.
@@ -104,12 +104,12 @@ fn skip_source(plan: &RecordPlan, ends: &Ends, listener: &dyn RecordListener) ->
 
 /// Reads what is to be skipped where there are no offsets. A short read counts as a record, unless the plan says that
 /// reads are full.
-fn read_over(plan: &RecordPlan, ends: &Ends, skip: Amount, listener: &dyn RecordListener) -> Begun {
+fn read_over(plan: &RecordPlan, ends: &OpenSides, skip: Amount, listener: &dyn RecordListener) -> StartResult {
     let record_bytes = plan.source.record_bytes;
     let memory = usize::try_from(record_bytes).ok().and_then(Memory::of);
     let Some(mut memory) = memory else {
         listener.complain(Side::Source, &Diagnostic::Memory(record_bytes), false);
-        return Begun::NoMemory;
+        return StartResult::NoMemory;
     };
     let mut left = skip;
     let (mut passed, mut short) = (0u64, None);
@@ -121,7 +121,7 @@ fn read_over(plan: &RecordPlan, ends: &Ends, skip: Amount, listener: &dyn Record
             Ok(got) => got,
             Err(error) => {
                 listener.complain(Side::Source, &Diagnostic::Read(error), plan.keep_going);
-                return Begun::No;
+                return StartResult::No;
             }
         };
         if got == 0 {
@@ -142,11 +142,11 @@ fn read_over(plan: &RecordPlan, ends: &Ends, skip: Amount, listener: &dyn Record
     if Some(passed) != skip.in_bytes(record_bytes) {
         listener.complain(Side::Source, &Diagnostic::SkipTooFar, false);
     }
-    Begun::Yes(Lead { short_bytes: short.unwrap_or(0), warned })
+    StartResult::Yes(SkipResult { short_bytes: short.unwrap_or(0), warned })
 }
 
 /// One read, or as many as fill `bytes`.
-fn read_record(ends: &Ends, bytes: &mut [u8], full: bool) -> io::Result<usize> {
+fn read_record(ends: &OpenSides, bytes: &mut [u8], full: bool) -> io::Result<usize> {
     let mut got = 0;
     loop {
         let moved = ends.source.read(&mut bytes[got..])?;

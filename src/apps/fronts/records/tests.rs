@@ -7,29 +7,29 @@ use std::sync::{Arc, Mutex};
 
 /// Remembers what was said.
 #[derive(Default)]
-pub(super) struct Ear(Mutex<Vec<String>>);
+pub(super) struct MessageLog(Mutex<Vec<String>>);
 
-impl Ear {
+impl MessageLog {
     pub(super) fn said(&self) -> Vec<String> {
         self.0.lock().unwrap().clone()
     }
 }
 
-impl RecordListener for Ear {
+impl RecordListener for MessageLog {
     fn complain(&self, side: Side, complaint: &Diagnostic, with_counts: bool) {
         self.0.lock().unwrap().push(format!("{} {complaint:?} {with_counts}", side.name()));
     }
 }
 
 /// Copies by records; what became of it, the counts, and what was said.
-fn copy(mut plan: RecordPlan, source: &Path, dest: &Path) -> (Ran, RecordCounts, Vec<String>) {
+fn copy(mut plan: RecordPlan, source: &Path, dest: &Path) -> (RecordsEnd, RecordCounts, Vec<String>) {
     plan.source.path = Some(source.into());
     plan.dest.path = Some(dest.into());
-    let ear = Arc::new(Ear::default());
+    let ear = Arc::new(MessageLog::default());
     let mut ends = open(&plan, [None, None]).unwrap();
     empty(&plan, &mut ends).unwrap();
     let ends = Arc::new(ends);
-    let Begun::Yes(lead) = begin(&plan, &ends, &*ear) else { panic!("it cannot begin") };
+    let StartResult::Yes(lead) = begin(&plan, &ends, &*ear) else { panic!("it cannot begin") };
     let (plan, tally) = (Arc::new(plan), Arc::new(RecordTally::default()));
     let listener: Arc<dyn RecordListener> = ear.clone();
     let ran = run(&plan, &ends, RecordCounts::default(), lead, &tally, &listener);
@@ -59,7 +59,7 @@ fn a_long_copy_in_threads_leaves_the_same_bytes_as_a_short_one_on_the_spot() {
         let mut plan = RecordPlan { swab: true, ..RecordPlan::default() };
         (plan.source.record_bytes, plan.dest.record_bytes) = (1000, 777);
         let (ran, counts, said) = copy(plan, &source, &dest);
-        assert_eq!((ran, said), (Ran::default(), Vec::new()));
+        assert_eq!((ran, said), (RecordsEnd::default(), Vec::new()));
         assert!(std::fs::read(&dest).unwrap() == expected, "{len} bytes differ");
         assert_eq!(counts.read_full, len as u64 / 1000);
         assert_eq!(counts.written_full, len as u64 / 777);
@@ -128,7 +128,7 @@ fn bytes_change_places_whether_or_not_what_is_read_at_once_has_an_even_length() 
         let mut plan = RecordPlan { swab: true, reblock: true, ..RecordPlan::default() };
         (plan.source.record_bytes, plan.dest.record_bytes) = (record_bytes, record_bytes);
         let (ran, ..) = copy(plan, &source, &dest);
-        assert_eq!(ran, Ran::default());
+        assert_eq!(ran, RecordsEnd::default());
         assert!(std::fs::read(&dest).unwrap() == expected, "{len} bytes in records of {record_bytes}");
     }
 }

@@ -1,10 +1,10 @@
 //! Writing records, as many as one call can take, and counting what has arrived.
-use super::Ends;
-use super::batch::{Batch, Mark, Memory};
-use super::opened::Sort;
+use super::OpenSides;
+use super::batch::{Batch, Memory, RecordMark};
+use super::opened::SideKind;
 use super::reader::{batch_records, is_of_medium};
 use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
-use crate::apps::fronts::record_plan::{Careful, Diagnostic, RecordListener, RecordPlan};
+use crate::apps::fronts::record_plan::{Diagnostic, ExtraDiagnostic, RecordListener, RecordPlan};
 use crate::sys;
 use rustix::fs::{Advice, OFlags, SeekFrom};
 use rustix::io::Errno;
@@ -25,7 +25,7 @@ struct Counted {
 /// Writes to the dest from its current offset.
 pub(super) struct Writer {
     pub(super) plan: Arc<RecordPlan>,
-    pub(super) ends: Arc<Ends>,
+    pub(super) ends: Arc<OpenSides>,
     tally: Arc<RecordTally>,
     pub(super) listener: Arc<dyn RecordListener>,
     pub(super) counts: RecordCounts,
@@ -54,7 +54,7 @@ impl Writer {
     /// Goes on from `counts`.
     pub(super) fn new(
         plan: Arc<RecordPlan>,
-        ends: Arc<Ends>,
+        ends: Arc<OpenSides>,
         tally: Arc<RecordTally>,
         counts: RecordCounts,
         listener: Arc<dyn RecordListener>,
@@ -64,7 +64,7 @@ impl Writer {
             // Whoever asks for that needs it of every record.
             && !flags.intersects(OFlags::DSYNC | OFlags::SYNC);
         let many = many || plan.transfer_records.is_some();
-        let sparse = plan.sparse && !(plan.write_last && ends.dest.sort == Sort::Null);
+        let sparse = plan.sparse && !(plan.write_last && ends.dest.sort == SideKind::Null);
         let first = plan.dest.skip.records + counts.written_full;
         let (done, kept, theirs, passed) = (0, 0, None, 0);
         Writer {
@@ -108,7 +108,7 @@ impl Writer {
     }
 
     /// Counts records that were read and have made nothing yet.
-    pub(super) fn note(&mut self, marks: &[Mark], cuts: &[u64]) {
+    pub(super) fn note(&mut self, marks: &[RecordMark], cuts: &[u64]) {
         self.count_read(marks);
         self.counts.truncated += cuts.len() as u64;
         self.tally.set(self.counts);
@@ -196,7 +196,7 @@ impl Writer {
         counted.cuts += cuts;
     }
 
-    fn count_read(&mut self, marks: &[Mark]) {
+    fn count_read(&mut self, marks: &[RecordMark]) {
         let partial = marks.iter().filter(|mark| mark.partial).count() as u64;
         self.counts.read_partial += partial;
         self.counts.read_full += marks.len() as u64 - partial;
@@ -292,13 +292,13 @@ fn is_zero(bytes: &[u8]) -> bool {
 }
 
 /// Gives `bytes` to the second dest, where there is one.
-fn write_second(ends: &Ends, mut bytes: &[u8]) -> Result<(), Diagnostic> {
+fn write_second(ends: &OpenSides, mut bytes: &[u8]) -> Result<(), Diagnostic> {
     let Some(second) = &ends.second else { return Ok(()) };
     while !bytes.is_empty() {
         match sys::retry(|| rustix::io::write(second, bytes)) {
-            Ok(0) => return Err(Diagnostic::Careful(Careful::Second(io::ErrorKind::WriteZero.into()))),
+            Ok(0) => return Err(Diagnostic::Careful(ExtraDiagnostic::Second(io::ErrorKind::WriteZero.into()))),
             Ok(written) => bytes = &bytes[written..],
-            Err(error) => return Err(Diagnostic::Careful(Careful::Second(error))),
+            Err(error) => return Err(Diagnostic::Careful(ExtraDiagnostic::Second(error))),
         }
     }
     Ok(())

@@ -1,5 +1,5 @@
 //! Sides that are reached by their own SCSI commands: asked what they are, and opened.
-use crate::apps::fronts::dd::blocks::{Held, Looked};
+use crate::apps::fronts::dd::blocks::{Held, OpenedFacts};
 use crate::apps::fronts::records::Opened;
 use crate::apps::fronts::sg_dd::plan::{
     CommandRefusal, are_one_disk, by_commands, check_blocks, check_commands, check_one_way, command_facts,
@@ -14,7 +14,7 @@ use crate::disks::probe;
 const SHARED_BLOCKS: u64 = 128;
 
 /// Why a side cannot be copied by commands.
-pub(super) enum Trouble {
+pub(super) enum CommandSideError {
     /// As it is asked for.
     Refused(CommandRefusal),
     /// It does not answer, or is no disk.
@@ -32,16 +32,16 @@ pub(super) struct Disks {
 
 impl Disks {
     /// Asks the disks what they are; `looked` knows it then.
-    pub(super) fn find(plan: &SgPlan, looked: &mut Looked) -> Result<Disks, Trouble> {
+    pub(super) fn find(plan: &SgPlan, looked: &mut OpenedFacts) -> Result<Disks, CommandSideError> {
         let by_commands = by_commands(plan, [looked.source.kind, looked.dest.kind]);
         let mut facts = [None, None];
         for side in Side::BOTH.into_iter().filter(|side| by_commands[side.index()]) {
             let path = &looked.paths[side.index()];
-            let failed = |error| Trouble::Failed(side, Box::new(error));
+            let failed = |error| CommandSideError::Failed(side, Box::new(error));
             let found = probe::through(path, side).map_err(failed)?;
             let known = if side == Side::Source { &mut looked.source } else { &mut looked.dest };
-            *known = command_facts(side, &found, known).map_err(Trouble::Refused)?;
-            check_blocks(plan, side, &found).map_err(Trouble::Refused)?;
+            *known = command_facts(side, &found, known).map_err(CommandSideError::Refused)?;
+            check_blocks(plan, side, &found).map_err(CommandSideError::Refused)?;
             facts[side.index()] = Some(found);
         }
         let mut are_one = false;
@@ -54,7 +54,7 @@ impl Disks {
                 are_one = are_one_disk(&source, &dest);
             }
         }
-        check_one_way(by_commands, are_one).map_err(Trouble::Refused)?;
+        check_one_way(by_commands, are_one).map_err(CommandSideError::Refused)?;
         Ok(Disks { facts, shared: shared_side(plan, by_commands), are_one })
     }
 
@@ -67,10 +67,10 @@ impl Disks {
     }
 
     /// Refuses what cannot be done for `total` blocks.
-    pub(super) fn check(&self, plan: &SgPlan, total: u64) -> Result<(), Trouble> {
+    pub(super) fn check(&self, plan: &SgPlan, total: u64) -> Result<(), CommandSideError> {
         for (side, facts) in Side::BOTH.into_iter().zip(&self.facts) {
             if let Some(facts) = facts {
-                check_commands(plan, side, facts, total).map_err(Trouble::Refused)?;
+                check_commands(plan, side, facts, total).map_err(CommandSideError::Refused)?;
             }
         }
         Ok(())
@@ -82,7 +82,7 @@ impl Disks {
     }
 
     /// Opens the disks, the dest for no other process.
-    pub(super) fn open(&self, plan: &SgPlan) -> Result<(Held, [Option<Opened>; 2]), Trouble> {
+    pub(super) fn open(&self, plan: &SgPlan) -> Result<(Held, [Option<Opened>; 2]), CommandSideError> {
         let mut held = self.known();
         let mut opened = [None, None];
         for (side, facts) in Side::BOTH.into_iter().zip(&self.facts) {
@@ -93,7 +93,7 @@ impl Disks {
                 Side::Dest if plan.records.compare => disks::open_compared(&way, facts),
                 Side::Dest => disks::open_dest(&way, facts),
             };
-            let end = end.map_err(|error| Trouble::Failed(side, Box::new(error)))?;
+            let end = end.map_err(|error| CommandSideError::Failed(side, Box::new(error)))?;
             let size = facts.size.unwrap_or(0);
             let records = end.records();
             opened[side.index()] = records.map(|disk| Opened::by_commands(disk, size, facts.logical_block_bytes));

@@ -1,23 +1,23 @@
 //! `haul sg_dd`, `haul sgp_dd`, `haul sgm_dd`, and haul under one of these names.
 pub mod cli;
 mod device;
-mod hearing;
+mod listener;
 pub mod plan;
 pub mod report;
 
 use crate::apps::exit::Exit;
-use crate::apps::fronts::dd::blocks::{self, Held, Looked};
-use crate::apps::fronts::dd::plan::{DdKind, Way, classify};
+use crate::apps::fronts::dd::blocks::{self, Held, OpenedFacts};
+use crate::apps::fronts::dd::plan::{CopyMethod, DdKind, classify};
 use crate::apps::fronts::dd::report::explained;
-use crate::apps::fronts::dd::watch::Watch;
+use crate::apps::fronts::dd::watch::SignalThread;
 use crate::apps::fronts::earlier::{stale_journals, undo_warnings};
 use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
 use crate::apps::fronts::record_plan::{Amount, RecordListener};
-use crate::apps::fronts::records::{self, Begun, Ends, Opened};
+use crate::apps::fronts::records::{self, OpenSides, Opened, StartResult};
 use crate::apps::fronts::sg_dd::cli::{self as words, SgCommand};
-use crate::apps::fronts::sg_dd::plan::{CommandRefusal, Failure, blocks_to_copy, refused_wish, status};
+use crate::apps::fronts::sg_dd::plan::{CommandRefusal, SgFailure, blocks_to_copy, refused_wish, status};
 use crate::apps::fronts::sg_dd::report::{
-    Interrupted, SgTeller, command_refusal, count_refusal, disk_failure, refusal, usage,
+    Continuation, SgReporter, command_refusal, count_refusal, disk_failure, refusal, usage,
 };
 use crate::apps::fronts::sg_plan::{SgFront, SgPlan};
 use crate::core::{DeviceCounts, Facts, Side};
@@ -25,8 +25,8 @@ use crate::disks::probe;
 use crate::plan::check;
 use crate::report::Out;
 use crate::sys;
-use device::{Disks, Trouble};
-use hearing::Hearing;
+use device::{CommandSideError, Disks};
+use listener::SgListener;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -42,7 +42,7 @@ pub(super) fn sg_dd(front: SgFront, program: &[OsString], words: &[OsString], ou
     let name = program.join(OsStr::new(" "));
     match words::parse(front, words) {
         Err(error) => {
-            out.tell_bytes(&usage(&error, name.as_bytes(), front));
+            out.eprint_bytes(&usage(&error, name.as_bytes(), front));
             Exit::Status(error.status(front))
         }
         Ok(SgCommand::Help) => crate::apps::exit::printed(out, &words::help_text(&name.to_string_lossy(), front)),
@@ -50,7 +50,7 @@ pub(super) fn sg_dd(front: SgFront, program: &[OsString], words: &[OsString], ou
             crate::apps::exit::printed(out, &format!("{} (haul) {}\n", front.name(), env!("CARGO_PKG_VERSION")))
         }
         Ok(SgCommand::Copy(plan)) => {
-            let called = Interrupted { program: program.to_vec(), words: words.to_vec(), ..Interrupted::default() };
+            let called = Continuation { program: program.to_vec(), words: words.to_vec(), ..Continuation::default() };
             match copy(*plan, name.as_bytes(), called, out) {
                 Ok(exit) => exit,
                 Err(failure) => Exit::Status(status(front, &failure)),
@@ -59,53 +59,56 @@ pub(super) fn sg_dd(front: SgFront, program: &[OsString], words: &[OsString], ou
     }
 }
 
-fn copy(mut plan: SgPlan, name: &[u8], called: Interrupted, out: Out) -> Result<Exit, Failure> {
+fn copy(mut plan: SgPlan, name: &[u8], called: Continuation, out: Out) -> Result<Exit, SgFailure> {
     let tally = Arc::new(RecordTally::default());
-    let teller = SgTeller::new(name, &plan, tally.clone(), out);
+    let reporter = SgReporter::new(name, &plan, tally.clone(), out);
     if plan.block_size_assumed {
-        teller.tell("Assume default 'bs' ((logical) block size) of 512 bytes\n");
+        reporter.print("Assume default 'bs' ((logical) block size) of 512 bytes\n");
     }
     let mut looked = blocks::look(&plan.records).map_err(|(side, complaint)| {
-        teller.complain(side, &complaint, false);
-        hearing::failure(side, &complaint).unwrap_or(Failure::Io)
+        reporter.complain(side, &complaint, false);
+        listener::failure(side, &complaint).unwrap_or(SgFailure::Io)
     })?;
-    let disks = Disks::find(&plan, &mut looked).map_err(|trouble| told(&trouble, &plan, &teller, name))?;
-    let total = settle(&mut plan, &looked, &disks, &teller, name, out)?;
-    disks.check(&plan, total).map_err(|trouble| told(&trouble, &plan, &teller, name))?;
-    refuse_in_use(&plan, &looked, &teller, name)?;
-    teller.start(total);
+    let disks =
+        Disks::find(&plan, &mut looked).map_err(|trouble| print_side_error(&trouble, &plan, &reporter, name))?;
+    let total = settle(&mut plan, &looked, &disks, &reporter, name, out)?;
+    disks.check(&plan, total).map_err(|trouble| print_side_error(&trouble, &plan, &reporter, name))?;
+    refuse_in_use(&plan, &looked, &reporter, name)?;
+    reporter.start(total);
     if plan.verbose > 0 {
-        tell_ways(&plan, &looked, &disks, &teller);
+        print_copy_method(&plan, &looked, &disks, &reporter);
     }
     if plan.dry_run {
-        teller.tell_dry_run();
+        reporter.print_dry_run();
         return Ok(Exit::Status(0));
     }
-    let (held, opened) = disks.open(&plan).map_err(|trouble| told(&trouble, &plan, &teller, name))?;
-    let hearing = Arc::new(Hearing::new(teller, plan, called, total));
-    run(&hearing, &tally, held, opened, disks.shared)
+    let (held, opened) = disks.open(&plan).map_err(|trouble| print_side_error(&trouble, &plan, &reporter, name))?;
+    let sg_listener = Arc::new(SgListener::new(reporter, plan, called, total));
+    run(&sg_listener, &tally, held, opened, disks.shared)
 }
 
 /// Tells why a disk cannot be copied by commands, and what that ends with.
-fn told(trouble: &Trouble, plan: &SgPlan, teller: &SgTeller, name: &[u8]) -> Failure {
+fn print_side_error(trouble: &CommandSideError, plan: &SgPlan, reporter: &SgReporter, name: &[u8]) -> SgFailure {
     match trouble {
-        Trouble::Refused(refusal) => {
-            teller.tell_bytes(&command_refusal(refusal, name, teller.names(), plan.block_bytes()));
+        CommandSideError::Refused(refusal) => {
+            reporter.print_bytes(&command_refusal(refusal, name, reporter.names(), plan.block_bytes()));
             match refusal {
-                CommandRefusal::BlockSize(..) => Failure::Count,
-                CommandRefusal::Beyond(..) => Failure::Beyond,
-                CommandRefusal::Unnameable(..) | CommandRefusal::NoPlace(..) => Failure::CommandLength,
-                CommandRefusal::WriteProtected => Failure::WriteProtected,
-                CommandRefusal::NoNode(_) | CommandRefusal::OtherCommands(_) | CommandRefusal::TwoWays => Failure::Wish,
+                CommandRefusal::BlockSize(..) => SgFailure::Count,
+                CommandRefusal::Beyond(..) => SgFailure::Beyond,
+                CommandRefusal::Unnameable(..) | CommandRefusal::NoPlace(..) => SgFailure::CommandLength,
+                CommandRefusal::WriteProtected => SgFailure::WriteProtected,
+                CommandRefusal::NoNode(_) | CommandRefusal::OtherCommands(_) | CommandRefusal::TwoWays => {
+                    SgFailure::Wish
+                }
             }
         }
-        Trouble::Failed(side, error) => {
-            teller.tell_bytes(&disk_failure(error, name));
+        CommandSideError::Failed(side, error) => {
+            reporter.print_bytes(&disk_failure(error, name));
             let errno = std::error::Error::source(&**error)
                 .and_then(|cause| cause.downcast_ref::<std::io::Error>()?.raw_os_error());
             match side {
-                Side::Source => Failure::OpenSource(errno),
-                Side::Dest => Failure::OpenDest(errno),
+                Side::Source => SgFailure::OpenSource(errno),
+                Side::Dest => SgFailure::OpenDest(errno),
             }
         }
     }
@@ -113,7 +116,7 @@ fn told(trouble: &Trouble, plan: &SgPlan, teller: &SgTeller, name: &[u8]) -> Fai
 
 /// Refuses to write to a block device that is in use, unless that is asked for. A disk that is reached by commands is
 /// claimed when it is opened.
-fn refuse_in_use(plan: &SgPlan, looked: &Looked, teller: &SgTeller, name: &[u8]) -> Result<(), Failure> {
+fn refuse_in_use(plan: &SgPlan, looked: &OpenedFacts, reporter: &SgReporter, name: &[u8]) -> Result<(), SgFailure> {
     if plan.overwrites_in_use || plan.records.compare {
         return Ok(());
     }
@@ -126,12 +129,12 @@ fn refuse_in_use(plan: &SgPlan, looked: &Looked, teller: &SgTeller, name: &[u8])
         };
         // Another haul that has it is named, as it is where no other process uses the device.
         if let Some(complaint) = records::busy(&plan.records, is_second) {
-            teller.complain(Side::Dest, &complaint, false);
-            return Err(Failure::Locked);
+            reporter.complain(Side::Dest, &complaint, false);
+            return Err(SgFailure::Locked);
         }
         let text = format!(": {error}. {} oflag=force writes to it anyway.\n", error.advice);
-        teller.tell_bytes(&[name, text.as_bytes()].concat());
-        return Err(Failure::OpenDest(Some(libc::EBUSY)));
+        reporter.print_bytes(&[name, text.as_bytes()].concat());
+        return Err(SgFailure::OpenDest(Some(libc::EBUSY)));
     }
     Ok(())
 }
@@ -147,16 +150,16 @@ fn device_facts(path: &OsStr) -> Option<Facts> {
 /// Settles what hangs on what the sides are; the blocks to copy.
 fn settle(
     plan: &mut SgPlan,
-    looked: &Looked,
+    looked: &OpenedFacts,
     disks: &Disks,
-    teller: &SgTeller,
+    reporter: &SgReporter,
     name: &[u8],
     out: Out,
-) -> Result<u64, Failure> {
+) -> Result<u64, SgFailure> {
     let kinds = [looked.source.kind, looked.dest.kind];
     if let Some(wish) = refused_wish(plan, kinds) {
-        out.tell_bytes(&refusal(&wish, name, teller.names()));
-        return Err(Failure::Wish);
+        out.eprint_bytes(&refusal(&wish, name, reporter.names()));
+        return Err(SgFailure::Wish);
     }
     if plan.direct_devices {
         plan.records.source.words.direct |= kinds[0] == DdKind::Block;
@@ -172,8 +175,8 @@ fn settle(
     let total = match plan.records.count {
         Some(count) => count.records,
         None => blocks_to_copy(plan, &looked.source, &looked.dest).map_err(|error| {
-            out.tell_bytes(&count_refusal(&error, teller.names(), plan.block_bytes()));
-            Failure::Count
+            out.eprint_bytes(&count_refusal(&error, reporter.names(), plan.block_bytes()));
+            SgFailure::Count
         })?,
     };
     plan.records.count = Some(Amount { records: total, bytes: 0 });
@@ -187,42 +190,43 @@ fn are_one(paths: &[String; 2]) -> bool {
 }
 
 fn run(
-    hearing: &Arc<Hearing>,
+    sg_listener: &Arc<SgListener>,
     tally: &Arc<RecordTally>,
     held: Held,
     opened: [Option<Opened>; 2],
     shared: Option<Side>,
-) -> Result<Exit, Failure> {
-    let plan = Arc::new(hearing.plan.records.clone());
-    let tick = hearing.plan.progress_s.map(Duration::from_secs);
-    let watch = Watch::start(&plan, hearing.clone(), tally, &hearing::signals(), tick).map_err(|_| Failure::Io)?;
+) -> Result<Exit, SgFailure> {
+    let plan = Arc::new(sg_listener.plan.records.clone());
+    let tick = sg_listener.plan.progress_s.map(Duration::from_secs);
+    let watch = SignalThread::start(&plan, sg_listener.clone(), tally, &listener::signals(), tick)
+        .map_err(|_| SgFailure::Io)?;
     let complain = |side, complaint| {
-        hearing.complain(side, &complaint, false);
-        hearing.failed().unwrap_or(Failure::Io)
+        sg_listener.complain(side, &complaint, false);
+        sg_listener.failed().unwrap_or(SgFailure::Io)
     };
     let mut ends = records::open(&plan, opened).map_err(|(side, complaint)| complain(side, complaint))?;
     for warning in undo_warnings(&plan, &ends, &held.facts) {
-        hearing.teller.tell(&format!("warning: {warning}\n"));
+        sg_listener.reporter.print(&format!("warning: {warning}\n"));
     }
     for stale in stale_journals(&plan, &ends, held.facts[Side::Dest.index()].as_ref()) {
-        hearing.teller.tell(&format!("warning: {}\n", stale.warning()));
+        sg_listener.reporter.print(&format!("warning: {}\n", stale.warning()));
         stale.end().map_err(|error| {
-            hearing.teller.tell(&format!("{error}\n"));
-            Failure::Io
+            sg_listener.reporter.print(&format!("{error}\n"));
+            SgFailure::Io
         })?;
     }
     records::empty(&plan, &mut ends).map_err(|complaint| complain(Side::Dest, complaint))?;
     let ends = Arc::new(ends);
-    hearing.opened(&ends);
-    let listener: Arc<dyn RecordListener> = hearing.clone();
+    sg_listener.opened(&ends);
+    let listener: Arc<dyn RecordListener> = sg_listener.clone();
     let begun = records::begin(&plan, &ends, &*listener);
-    let Begun::Yes(lead) = begun else { return Err(hearing.failed().unwrap_or(Failure::Io)) };
-    let mut ran = records::Ran::default();
+    let StartResult::Yes(lead) = begun else { return Err(sg_listener.failed().unwrap_or(SgFailure::Io)) };
+    let mut ran = records::RecordsEnd::default();
     if plan.count != Some(Amount::default()) {
         let before = match shared {
             // There is one piece of such memory, and so one transfer at a time.
             Some(_) => Ok(RecordCounts::default()),
-            None => blocks::go_ahead(&plan, &ends, &watch, pace(&hearing.plan), &held, || true),
+            None => blocks::go_ahead(&plan, &ends, &watch, pace(&sg_listener.plan), &held, || true),
         };
         let before = match before {
             Ok(counts) => counts,
@@ -233,14 +237,14 @@ fn run(
     let finished = records::finish(&plan, &ends, ran.at_hole, ran.gave_up, &*listener);
     ends.drop_caches();
     watch.over();
-    if hearing.pipe_broke() {
+    if sg_listener.pipe_broke() {
         watch.interrupted();
         return Ok(Exit::Signal(libc::SIGPIPE));
     }
     let failed = ran.read_failed || ran.write_failed || ran.no_memory || finished.failed;
-    let failure = hearing.failed().or(failed.then_some(Failure::Io));
-    hearing.teller.tell_end(failure.is_some());
-    tell_disks(&hearing.plan, &hearing.teller, &ends, &held);
+    let failure = sg_listener.failed().or(failed.then_some(SgFailure::Io));
+    sg_listener.reporter.print_end(failure.is_some());
+    print_disk_notes(&sg_listener.plan, &sg_listener.reporter, &ends, &held);
     match failure {
         Some(failure) => Err(failure),
         None => Ok(Exit::Status(0)),
@@ -248,7 +252,7 @@ fn run(
 }
 
 /// What disks that were reached by commands have to tell.
-fn tell_disks(plan: &SgPlan, teller: &SgTeller, ends: &Ends, held: &Held) {
+fn print_disk_notes(plan: &SgPlan, reporter: &SgReporter, ends: &OpenSides, held: &Held) {
     let asked = plan.wishes.map(|wishes| wishes.dio);
     let mut sum = DeviceCounts::default();
     for (end, asked) in [&ends.source, &ends.dest].into_iter().zip(asked) {
@@ -256,9 +260,9 @@ fn tell_disks(plan: &SgPlan, teller: &SgTeller, ends: &Ends, held: &Held) {
         sum.recovered += counts.recovered;
         sum.indirect += if asked { counts.indirect } else { 0 };
     }
-    teller.tell_disks(sum, asked.contains(&true));
+    reporter.print_disk_counts(sum, asked.contains(&true));
     for note in held.ends.iter().flatten().flat_map(|end| end.closing().notes).filter(|_| plan.verbose > 0) {
-        teller.tell(&format!(" >> {note}\n"));
+        reporter.print(&format!(" >> {note}\n"));
     }
 }
 
@@ -269,16 +273,16 @@ fn pace(plan: &SgPlan) -> (Option<u32>, Option<u32>) {
 }
 
 /// `verbose=`: what the sides are, and which way the copy goes.
-fn tell_ways(plan: &SgPlan, looked: &Looked, disks: &Disks, teller: &SgTeller) {
+fn print_copy_method(plan: &SgPlan, looked: &OpenedFacts, disks: &Disks, reporter: &SgReporter) {
     for (what, facts) in [("Input", &looked.source), ("Output", &looked.dest)] {
-        teller.tell(&format!(" >> {what} file type: {}\n", facts.kind.name()));
+        reporter.print(&format!(" >> {what} file type: {}\n", facts.kind.name()));
     }
     let (block_plan, because) = match classify(&plan.records, &looked.source, &looked.dest) {
-        Way::Records(because) => (None, because),
-        Way::Blocks(_) if disks.shared.is_some() => {
+        CopyMethod::Records(because) => (None, because),
+        CopyMethod::Blocks(_) if disks.shared.is_some() => {
             (None, "mmap: the driver shares one buffer, so one transfer at a time".to_owned())
         }
-        Way::Blocks(mut wanted) => {
+        CopyMethod::Blocks(mut wanted) => {
             (wanted.block_bytes, wanted.depth) = pace(plan);
             match blocks::plan_for(&plan.records, &wanted, &looked.paths, &disks.known()) {
                 Ok((block_plan, ..)) => (Some(block_plan), "only data is moved".to_owned()),
@@ -288,7 +292,7 @@ fn tell_ways(plan: &SgPlan, looked: &Looked, disks: &Disks, teller: &SgTeller) {
     };
     let text = explained(&plan.records, block_plan.as_ref(), &because);
     match plan.verbose {
-        1 => teller.tell(&format!(" >> {}\n", text.lines().next().unwrap_or_default())),
-        _ => teller.tell(&text.lines().map(|line| format!(" >> {line}\n")).collect::<String>()),
+        1 => reporter.print(&format!(" >> {}\n", text.lines().next().unwrap_or_default())),
+        _ => reporter.print(&text.lines().map(|line| format!(" >> {line}\n")).collect::<String>()),
     }
 }

@@ -1,5 +1,5 @@
 //! `haul profile` as clap sees it, and as [`ProfileOptions`].
-use crate::apps::command::{Call, Unmeant, Words};
+use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;
 use crate::apps::measuring::cli::random::RandomArguments;
 use crate::apps::measuring::cli::tune::TableArguments;
@@ -9,7 +9,7 @@ use crate::cli::help;
 use crate::cli::words::address;
 use crate::cli::words::{self, EngineChoice};
 use crate::core::OwnBuffer;
-use crate::measure::BufferWish;
+use crate::measure::BufferOptions;
 use clap::{Parser, ValueHint};
 use std::ffi::OsString;
 use std::time::Duration;
@@ -124,12 +124,12 @@ impl Words for ProfileArguments {
 
     const PAGE: &'static [&'static str] = super::PROFILE_PAGE;
 
-    fn into_options(self) -> Result<ProfileOptions, Unmeant> {
+    fn into_options(self) -> Result<ProfileOptions, UsageError> {
         Ok(ProfileOptions {
             path: address("PATH", self.path)?,
             timing: self.timing,
             from: self.offset.map(TimingFrom::Byte).or(self.place.map(TimingFrom::Place)).unwrap_or_default(),
-            read_buffer: self.read_buffer.then_some(BufferWish {
+            read_buffer: self.read_buffer.then_some(BufferOptions {
                 which: if self.echo_buffer { OwnBuffer::Echo } else { OwnBuffer::Data },
                 sizes: self.buffer_sizes,
             }),

@@ -13,7 +13,7 @@ pub(crate) struct RandomArguments {
     ///
     /// Read blocks at random offsets, with direct I/O where supported, for --time (10 s) or --requests, and report IOPS
     /// and the latency distribution; with --slower-than also each slow read with its offset.
-    #[arg(long, conflicts_with_all = ["timing", "positions", "report", "write", "sustained", "read_buffer"])]
+    #[arg(long, conflicts_with_all = ["timing", "positions", "write", "sustained", "read_buffer"])]
     random: bool,
 
     /// With --random: bytes per read; default 4K

@@ -1,5 +1,5 @@
 //! `haul tune` as clap sees it, and as [`TuneOptions`].
-use crate::apps::command::{Call, Unmeant, Words};
+use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;
 use crate::apps::measuring::cli::write::WriteArguments;
 use crate::apps::measuring::plan::{TableStyle, TuneOptions};
@@ -32,8 +32,8 @@ pub(crate) struct TableArguments {
 
     /// Write a page with charts
     ///
-    /// Write one self-contained HTML page: charts, tables, and what was measured on which machine. FILE must not exist,
-    /// or be empty or another haul report: haul overwrites no other file.
+    /// Write one self-contained HTML page: charts with error bars and the marked result, tables, and what was measured
+    /// on which machine. FILE must not exist, or be empty or another haul report: haul overwrites no other file.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
 }
@@ -115,7 +115,7 @@ impl Words for TuneArguments {
 
     const PAGE: &'static [&'static str] = super::TUNE_PAGE;
 
-    fn into_options(self) -> Result<TuneOptions, Unmeant> {
+    fn into_options(self) -> Result<TuneOptions, UsageError> {
         Ok(TuneOptions {
             path: address("PATH", self.path)?,
             quick: self.quick,

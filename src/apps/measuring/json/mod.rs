@@ -14,7 +14,7 @@ pub use sustained::sustained;
 pub use tune::tune;
 
 use crate::core::{Extent, Facts, SchedulerAdvice};
-use crate::measure::{Bad, Cost, Failure, Written, fit::Fit};
+use crate::measure::{BadRange, Cost, MeasureFailure, Written, fit::Fit};
 use crate::report::json::object;
 use serde::Serialize;
 
@@ -52,31 +52,39 @@ fn written(written: &Written) -> impl Serialize {
 }
 
 /// How measuring ended, in a word.
-fn ended(failure: Option<&Failure>) -> &'static str {
+fn ended(failure: Option<&MeasureFailure>) -> &'static str {
     match failure {
         None => "complete",
-        Some(Failure::Stopped(_)) => "interrupted",
-        Some(Failure::Broken(_)) => "failed",
+        Some(MeasureFailure::Stopped(_)) => "interrupted",
+        Some(MeasureFailure::Broken(_)) => "failed",
     }
 }
 
 /// Why it failed, in a line.
-fn failure(failure: Option<&Failure>) -> Option<String> {
+fn failure(failure: Option<&MeasureFailure>) -> Option<String> {
     match failure {
-        Some(Failure::Broken(error)) => Some(crate::report::text::message(error)),
+        Some(MeasureFailure::Broken(error)) => Some(crate::report::text::message(error)),
         _ => None,
     }
 }
 
 /// The places that failed.
-fn bad(bad: &[Bad]) -> Vec<impl Serialize> {
-    bad.iter().map(|Bad { offset, len, why }| object! { offset_bytes: offset, len_bytes: len, error: why }).collect()
+fn bad(bad: &[BadRange]) -> Vec<impl Serialize> {
+    bad.iter()
+        .map(|BadRange { offset, len, why }| object! { offset_bytes: offset, len_bytes: len, error: why })
+        .collect()
 }
 
 /// What commands of each size cost.
 fn costs(costs: &[Cost]) -> Vec<impl Serialize + use<>> {
     let cost = |cost: &Cost| {
-        object! { bytes: cost.bytes, seconds: cost.seconds, bytes_per_s: cost.bytes_per_s(), runs: cost.runs }
+        object! {
+            bytes: cost.bytes,
+            seconds: cost.seconds,
+            seconds_range: [cost.range_s.0, cost.range_s.1],
+            bytes_per_s: cost.bytes_per_s(),
+            runs: cost.runs,
+        }
     };
     costs.iter().map(cost).collect()
 }

@@ -5,15 +5,15 @@ use super::{bad, costs, ended, failure, line, subject, written};
 use crate::apps::measuring::report::Run;
 use crate::core::Op;
 use crate::measure::stats::median;
-use crate::measure::{Profiled, Timed, WayCost, Zone};
+use crate::measure::{Position, Profiled, Timed, WayCost};
 use crate::report::json::{SCHEMA, object};
 use serde::Serialize;
 use std::time::Duration;
 
 /// What `haul profile --json` prints.
 pub fn profile(run: &Run<'_>, found: &Profiled) -> impl Serialize {
-    let zone = |(zone, &number): (&Zone, &u32)| {
-        object! { number: number, offset_bytes: zone.offset, bytes_per_s: zone.bytes_per_s }
+    let position = |&Position { number, zone, range: (low, high) }: &Position| {
+        object! { number, offset_bytes: zone.offset, bytes_per_s: zone.bytes_per_s, bytes_per_s_range: [low, high] }
     };
     object! {
         schema: SCHEMA,
@@ -26,7 +26,7 @@ pub fn profile(run: &Run<'_>, found: &Profiled) -> impl Serialize {
         engine: run.engine.name(),
         ended: ended(found.failure.as_ref()),
         failure: failure(found.failure.as_ref()),
-        positions: found.zones.iter().zip(&found.numbers).map(zone).collect::<Vec<_>>(),
+        positions: found.positions.iter().map(position).collect::<Vec<_>>(),
         whole_read_s: found.whole_s.filter(|_| run.op == Op::Read),
         whole_write_s: found.whole_s.filter(|_| run.op == Op::Write),
         commands: costs(&found.costs),
@@ -44,6 +44,7 @@ fn way(way: &WayCost) -> impl Serialize + use<> {
     object! {
         way: way.way.name(),
         bytes_per_s: way.bytes_per_s,
+        bytes_per_s_range: [way.range.0, way.range.1],
         cpu_s_per_gib: way.cpu_s_per_gib,
         cpu_share: way.cpu_share,
         left_in_cache: way.left_in_cache,

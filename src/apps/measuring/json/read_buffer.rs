@@ -2,12 +2,12 @@
 use super::{ended, failure, line, subject};
 use crate::apps::measuring::report::Run;
 use crate::core::OwnBuffer;
-use crate::measure::{BufferCost, BufferWayCosts, BufferWish, ReadBuffer, SeedFigures};
+use crate::measure::{BufferCost, BufferOptions, BufferWayCosts, ReadBuffer, SeedFigures};
 use crate::report::json::{SCHEMA, object};
 use serde::Serialize;
 
 /// What `haul profile --read-buffer --json` prints.
-pub fn read_buffer(run: &Run<'_>, wish: &BufferWish, found: &ReadBuffer) -> impl Serialize {
+pub fn read_buffer(run: &Run<'_>, wish: &BufferOptions, found: &ReadBuffer) -> impl Serialize {
     object! {
         schema: SCHEMA,
         report: "read_buffer",

@@ -1,7 +1,7 @@
 //! What `haul profile --sustained` found, for programs.
 use super::{bad, ended, failure, subject, written};
 use crate::apps::measuring::report::Run;
-use crate::measure::{Reading, Stage, Sustained};
+use crate::measure::{Stage, Sustained, TemperatureReading};
 use crate::report::json::{SCHEMA, object};
 use serde::Serialize;
 
@@ -48,7 +48,7 @@ fn stage(stage: &Stage) -> impl Serialize + use<> {
 
 fn temperature(found: &Sustained) -> Option<impl Serialize + use<>> {
     let (warmth, fell_hot) = (&found.warmth, found.fell_hot());
-    let reading = |&Reading { seconds, celsius }: &Reading| object! { seconds, celsius };
+    let reading = |&TemperatureReading { seconds, celsius }: &TemperatureReading| object! { seconds, celsius };
     let readings: Vec<_> = warmth.readings.iter().map(reading).collect();
     Some(object! { limit_c: warmth.limit_c, highest_c: warmth.highest_c()?, fell_hot, readings })
 }

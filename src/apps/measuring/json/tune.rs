@@ -2,7 +2,7 @@
 use super::{bad, ended, failure, subject, written};
 use crate::apps::measuring::report::{Run, requests_per_s, state};
 use crate::measure::stats::mad;
-use crate::measure::{Answer, Entry, Point, State, Trial, Tuned};
+use crate::measure::{BestPoint, Entry, Point, State, Trial, Tuned};
 use crate::report::json::{SCHEMA, object};
 use serde::Serialize;
 
@@ -58,7 +58,7 @@ fn entry(entry: &Entry) -> impl Serialize {
     }
 }
 
-fn answer(found: &Answer) -> impl Serialize + use<> {
+fn answer(found: &BestPoint) -> impl Serialize + use<> {
     object! {
         block_bytes: found.pick.block_bytes,
         depth: found.pick.depth,

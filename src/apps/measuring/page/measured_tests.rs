@@ -1,20 +1,22 @@
 use super::*;
-use crate::core::Machine;
-use crate::core::{Facts, Op};
+use crate::apps::measuring::report as measuring;
+use crate::core::{Extent, Facts, Machine, Op};
 use crate::measure::fit::fit;
 use crate::measure::{
-    Answer, Commands, Cost, Effect, Failure, Interference, Memory, Moment, Point, Profiled, Sustained, Sweep, Trial,
-    Tuned, Way, WayCost, Zone,
+    self, BestPoint, Commands, Cost, Effect, Entry, Interference, MeasureFailure, Memory, Point, Position, Profiled,
+    RandomFound, RandomReads, Sustained, Sweep, Trial, Tuned, Way, WayCost, WriteMoment, Zone,
 };
 use crate::report::examples;
-use crate::report::page::read_off::{assert_drawn, charts, read_off};
-use std::time::UNIX_EPOCH;
+use crate::report::page::latency;
+use crate::report::page::read_off::{assert_drawn, assert_marked, charts, read_off};
+use crate::report::units;
+use std::time::{Duration, UNIX_EPOCH};
 
 const LOG: [bool; 2] = [true, true];
 
 fn measured<'a>(facts: &'a Facts, op: Op, machine: &'a Machine) -> Measured<'a> {
     let (words, warnings) = (&[][..], &[][..]);
-    Measured { facts, op, machine, words, started: UNIX_EPOCH, warnings, told: "" }
+    Measured { facts, op, machine, words, started: UNIX_EPOCH, warnings, shown_text: "" }
 }
 
 fn disk() -> Facts {
@@ -32,11 +34,15 @@ fn page_of(found: &Profiled, op: Op) -> String {
 }
 
 fn way(way: Way, bytes_per_s: f64, cpu_s_per_gib: f64, cached: bool) -> WayCost {
-    WayCost { way, bytes_per_s, cpu_s_per_gib, cpu_share: 0.25, left_in_cache: 0.5, cached, driver_copied: None }
+    let range = (bytes_per_s * 0.9, bytes_per_s * 1.1);
+    WayCost { way, bytes_per_s, range, cpu_s_per_gib, cpu_share: 0.25, left_in_cache: 0.5, cached, driver_copied: None }
 }
 
 fn cost(latency_us: f64) -> impl Fn(u32) -> Cost {
-    move |power| Cost { bytes: 1 << power, seconds: latency_us * 1e-6 + f64::from(1 << power) / 1e9, runs: 3 }
+    move |power| {
+        let seconds = latency_us * 1e-6 + f64::from(1 << power) / 1e9;
+        Cost { bytes: 1 << power, seconds, range_s: (seconds / 2.0, seconds * 2.0), runs: 3 }
+    }
 }
 
 fn times(costs: &[Cost]) -> Vec<(f64, f64)> {
@@ -45,9 +51,11 @@ fn times(costs: &[Cost]) -> Vec<(f64, f64)> {
 
 /// A disk that turns, reached at its node: 200 MB/s outside, 105 inside, and 40 at one slow place.
 fn found() -> Profiled {
-    let zone = |number: u32| {
+    let position = |number: u32| {
         let offset = (1u64 << 40) / 40 * (2 * u64::from(number) + 1);
-        Zone { offset, bytes_per_s: if number == 7 { 4e7 } else { 2e8 - 5e6 * f64::from(number) } }
+        let bytes_per_s = if number == 7 { 4e7 } else { 2e8 - 5e6 * f64::from(number) };
+        let range = (bytes_per_s * 0.75, bytes_per_s * 1.25);
+        Position { number: number + 1, zone: Zone { offset, bytes_per_s }, range }
     };
     let [costs, buffer] = [100.0, 20.0].map(|us| (9..=24).map(cost(us)).collect::<Vec<_>>());
     let [line, buffer_fit] = [&costs, &buffer].map(|costs| fit(&times(costs)));
@@ -55,8 +63,7 @@ fn found() -> Profiled {
     let direct = WayCost { driver_copied: Some(0.25), ..way(Way::Direct, 1.9e8, 0.03, false) };
     let ways = vec![direct, way(Way::Indirect, 2e8, 0.2, false), way(Way::Mapped, 1e8, 0.1, false)];
     Profiled {
-        zones: (0..20).map(zone).collect(),
-        numbers: (1..=20).collect(),
+        positions: (0..20).map(position).collect(),
         whole_s: Some(7200.0),
         costs,
         fit: line,
@@ -69,14 +76,22 @@ fn found() -> Profiled {
 #[test]
 fn the_rate_by_position_is_read_off_where_it_was_measured() {
     let page = page_of(&found(), Op::Read);
-    let zones: Vec<(f64, f64)> = found().zones.iter().map(|zone| (zone.offset as f64, zone.bytes_per_s)).collect();
-    assert_drawn(&page, "zones", [false, false], &[zones.clone(), zones]);
+    let place = |position: &Position| (position.zone.offset as f64, position.zone.bytes_per_s);
+    let zones: Vec<(f64, f64)> = found().positions.iter().map(place).collect();
+    assert_drawn(&page, "zones", [false, false], &[zones.clone(), zones.clone()]);
+    let range =
+        |position: Position| [position.range.0, position.range.1].map(|rate| (position.zone.offset as f64, rate));
+    let bars: Vec<(f64, f64)> = found().positions.into_iter().flat_map(range).collect();
+    let rings = [(zones[0], "fastest: 200.0 MB/s"), (zones[7], "slowest: 40.0 MB/s")];
+    assert_marked(&page, "zones", [false, false], &bars, &rings);
     // The axis is that of the whole disk, and rates stand on 0.
     assert!(charts(&page, "zones")[0].contains("\n1 TB\n"));
     for words in [
         "Reading all of it takes about 2 h 00 min: 40.0 MB/s to 200.0 MB/s by position",
         "Fastest at 27.5 GB with 200.0 MB/s, slowest at 412.3 GB with 40.0 MB/s.",
-        "<td>412.3 GB</td><td>37 %</td><td>40.0 MB/s</td>",
+        "<td>8</td><td>412.3 GB</td><td>37 %</td><td>40.0 MB/s</td><td>30.0 MB/s to 50.0 MB/s</td>",
+        "<span class=\"sign bar\"></span>slowest to fastest run</span>",
+        "<span class=\"sign ring\"></span>fastest and slowest position</span>",
     ] {
         assert!(page.contains(words), "{words} is not in {page}");
     }
@@ -87,15 +102,19 @@ fn the_rate_by_position_is_read_off_where_it_was_measured() {
 fn what_a_command_costs_is_read_off_with_and_without_the_medium() {
     let page = page_of(&found(), Op::Read);
     let alone = found().commands.unwrap();
-    for (id, costs, words) in [
-        ("command-cost", &found().costs, "Fixed latency 100 µs, then 1.00 GB/s"),
-        ("read-buffer", &alone.buffer, "Fixed latency 20 µs, then 1.00 GB/s"),
+    for (id, costs, words, mark) in [
+        ("command-cost", &found().costs, "Fixed latency 100 µs, then 1.00 GB/s", "fixed latency 100 µs"),
+        ("read-buffer", &alone.buffer, "Fixed latency 20 µs, then 1.00 GB/s", "fixed latency 20 µs"),
     ] {
         // The line goes through what was measured, for that was made so.
         assert_drawn(&page, id, LOG, &[times(costs), times(costs)]);
+        let range = |cost: &Cost| [cost.range_s.0, cost.range_s.1].map(|seconds| (f64::from(cost.bytes), seconds));
+        let bars: Vec<(f64, f64)> = costs.iter().flat_map(range).collect();
+        assert_marked(&page, id, LOG, &bars, &[(times(costs)[0], mark)]);
         assert!(page.contains(words), "{words} is not in {page}");
     }
-    assert!(page.contains("<tr><td>512 bytes</td><td>101 µs</td><td>5.09 MB/s</td><td>101 µs</td></tr>"), "{page}");
+    let row = "<td>512 bytes</td><td>101 µs</td><td>50 µs to 201 µs</td><td>5.09 MB/s</td><td>101 µs</td>";
+    assert!(page.contains(row), "{row} is not in {page}");
 }
 
 #[test]
@@ -110,7 +129,9 @@ fn a_line_that_fits_nothing_is_not_moved_to_what_was_measured() {
 fn the_best_way_is_named_unless_the_page_cache_helped_it() {
     let page = page_of(&found(), Op::Read);
     assert!(page.contains("Indirect is fastest with 200.0 MB/s; direct uses the least CPU time, 0.028 s per GB."));
-    assert!(page.contains("<td>direct</td><td>190.0 MB/s</td><td>0.028</td><td>25 %</td><td>50 %</td><td>25 %</td>"));
+    let row = "<td>direct</td><td>190.0 MB/s</td><td>171.0 MB/s to 209.0 MB/s</td><td>0.028</td><td>25 %</td>\
+        <td>50 %</td><td>25 %</td>";
+    assert!(page.contains(row), "{row} is not in {page}");
     let mut found = found();
     found.ways = vec![
         way(Way::Direct, 1e8, 0.1, false),
@@ -135,7 +156,7 @@ fn a_sweep_is_read_off_a_curve_for_each_depth_and_says_what_is_enough() {
         sweep.record(index, trial(point, rate(&point)));
     }
     let (best, pick) = (point(Way::Direct, 22, 8), point(Way::Direct, 20, 8));
-    let answer = Answer {
+    let answer = BestPoint {
         best,
         best_bytes_per_s: 4e8,
         pick,
@@ -155,17 +176,93 @@ fn a_sweep_is_read_off_a_curve_for_each_depth_and_says_what_is_enough() {
     };
     let dots = [curve(1), curve(8)].concat();
     assert_drawn(&page, "sweep-direct", [true, false], &[curve(1), curve(8), dots]);
-    let words = "1 MiB blocks, 8 in flight: 390.0 MB/s, 98 % of the best, 4 MiB blocks, 8 in flight";
+    let words = "1 MiB blocks, 8 in flight: 390.0 MB/s, 98 % of the best (4 MiB blocks, 8 in flight)";
     assert!(
-        page.contains("<td>8</td><td>282.8 MB/s</td><td></td><td>539</td><td>100 µs</td><td>200 µs</td>"),
+        page.contains("<td>8</td><td></td><td>282.8 MB/s</td><td></td><td>539</td><td>100 µs</td><td>200 µs</td>"),
         "{page}"
     );
     assert!(!page.contains("(cached)") && !page.contains("ended before its time"), "{page}");
     // The headline, and above the chart.
     assert_eq!(page.matches(words).count(), 2, "{page}");
     assert!(page.contains("</span>1 in flight</span>") && page.contains("</span>8 in flight</span>"), "{page}");
-    let alone = Tuned { answer: tuned.answer.map(|found| Answer { pick: found.best, ..found }), ..tuned };
+    let alone = Tuned { answer: tuned.answer.map(|found| BestPoint { pick: found.best, ..found }), ..tuned };
     assert!(page_of(&alone).contains("in flight: 390.0 MB/s, no other setting is faster"));
+}
+
+/// Four rounds whose runs differ; larger blocks are a little faster.
+fn noisy() -> Tuned {
+    let points: Vec<Point> =
+        (14..=22).map(|power| Point { way: Way::Direct, block_bytes: 1 << power, depth: 2 }).collect();
+    let mut sweep = Sweep::new(points.clone(), points[0]);
+    let mut random = fastrand::Rng::with_seed(5);
+    for _ in 0..4 {
+        for (index, &point) in points.iter().enumerate() {
+            let noise = 1.0 + 0.06 * (random.f64() - 0.5);
+            let share = (f64::from(point.block_bytes) / f64::from(1 << 20)).min(1.0);
+            sweep.record(index, trial(point, (4e8 * share + index as f64 * 6e6) * noise));
+        }
+        sweep.end_round();
+    }
+    sweep.conclude();
+    let answer = measure::answer(&sweep, Way::Direct);
+    Tuned { sweep, answer, buffered: None, rounds: 4, went_round: false, failure: None }
+}
+
+#[test]
+fn table_chart_and_answer_of_a_sweep_have_the_same_rate_and_spread() {
+    let tuned = noisy();
+    let page = bare(tune(&tuned, measured(&disk(), Op::Read, &Machine::default())));
+    let found = tuned.answer.as_ref().expect("it was measured");
+    let entries = tuned.sweep.entries();
+    let interval = |entry: &Entry| {
+        let (low, high) = entry.interval().expect("there were four rounds");
+        [low, high].map(|rate| (f64::from(entry.point.block_bytes), rate))
+    };
+    let bars: Vec<(f64, f64)> = entries.iter().flat_map(interval).collect();
+    let place = |point: Point, rate: f64| (f64::from(point.block_bytes), rate);
+    assert!(found.pick != found.best, "{found:?}");
+    let rings =
+        [(place(found.pick, found.pick_bytes_per_s), "answer"), (place(found.best, found.best_bytes_per_s), "best")];
+    assert_marked(&page, "sweep-direct", [true, false], &bars, &rings);
+    let of = |point| entries.iter().find(|entry| entry.point == point).expect("it is in the sweep");
+    for (point, part) in [(found.pick, "answer"), (found.best, "best")] {
+        let (rate, spread) = (units::rate_at_a_glance(of(point).rate().unwrap() as u64), measuring::spread(of(point)));
+        let row = format!("<td>2</td><td>{part}</td><td>{rate}</td><td>{spread}</td>");
+        assert!(page.matches(&row).count() == 1 && !spread.is_empty(), "{row} is not in {page}");
+    }
+    let rate = units::rate_at_a_glance(found.pick_bytes_per_s as u64);
+    assert!(page.contains(&format!("in flight: {rate}, ")), "{rate} is not in the headline of {page}");
+    assert!(page.contains("<dt>Confidence</dt>") && page.contains("confidence interval</span>"), "{page}");
+}
+
+#[test]
+fn random_reads_are_read_off_as_steps_with_their_percentiles() {
+    let times = [vec![90; 60], vec![180; 39], vec![3000; 1]].concat();
+    let found = RandomFound::of_times(&times);
+    let reads = RandomReads {
+        point: Point { way: Way::Direct, block_bytes: 4096, depth: 1 },
+        range: Extent::new(0, 1 << 40),
+        seed: 7,
+        requests: None,
+        time: Duration::from_secs(1),
+        slower_than: Some(Duration::from_millis(1)),
+    };
+    let page = bare(random(&reads, &found, measured(&disk(), Op::Read, &Machine::default())));
+    let classes = found.classes();
+    let steps = latency::steps(&classes, 2.0).into_iter().map(|(us, percent)| (us * 1e-6, percent)).collect();
+    assert_drawn(&page, "latency", [true, false], &[steps]);
+    let rings = [((90e-6, 60.0), "p50 90 µs"), ((180e-6, 39.0), "p99 180 µs")];
+    assert_marked(&page, "latency", [true, false], &[], &rings);
+    for words in [
+        "<p class=\"headline\">100 reads/s: latency p50 90 µs, p99 180 µs</p>",
+        "<td>128 µs</td><td>60</td><td>60.0 %</td><td>60.0 %</td>",
+        "<td>256 µs</td><td>39</td><td>39.0 %</td><td>99.0 %</td>",
+        "<dt>IOPS</dt>",
+        "1 read took longer than 1.00 ms.",
+        "<td>4096</td><td>0.50 s</td><td>3.00 ms</td>",
+    ] {
+        assert!(page.contains(words), "{words} is not in {page}");
+    }
 }
 
 fn trial(point: Point, bytes_per_s: f64) -> Trial {
@@ -191,11 +288,14 @@ fn trial(point: Point, bytes_per_s: f64) -> Trial {
 
 #[test]
 fn sustained_writing_is_read_off_with_the_rates_that_held() {
-    let mut steps: Vec<Moment> = Vec::new();
+    let mut steps: Vec<WriteMoment> = Vec::new();
     for step in 0..60u64 {
         let rate = if step < 30 { 4e8 } else { 1e8 };
         let before = steps.last().copied().unwrap_or_default();
-        steps.push(Moment { bytes: before.bytes + (64 << 20), seconds: before.seconds + f64::from(64 << 20) / rate });
+        steps.push(WriteMoment {
+            bytes: before.bytes + (64 << 20),
+            seconds: before.seconds + f64::from(64 << 20) / rate,
+        });
     }
     let end = steps[59];
     let found = Sustained { steps, end, flush_s: 0.1, ..Sustained::default() };
@@ -241,12 +341,13 @@ fn what_makes_figures_doubtful_stands_before_them() {
     let (disk, machine) = (disk(), Machine::default());
     let warnings = ["it is a loop device".to_owned()];
     let doubtful = || Measured { warnings: &warnings, ..measured(&disk, Op::Read, &machine) };
-    let stopped = || Some(Failure::Stopped(2));
+    let stopped = || Some(MeasureFailure::Stopped(2));
     let point = Point::of_dd();
     let mut sweep = Sweep::new(vec![point], point);
     sweep.record(0, Trial { cached_bytes: 1, ..trial(point, 1e8) });
     let swept = Tuned { sweep, answer: None, buffered: None, rounds: 0, went_round: false, failure: stopped() };
-    let (end, steps) = (Moment { bytes: 1 << 20, seconds: 1.0 }, vec![Moment { bytes: 1 << 20, seconds: 1.0 }]);
+    let (end, steps) =
+        (WriteMoment { bytes: 1 << 20, seconds: 1.0 }, vec![WriteMoment { bytes: 1 << 20, seconds: 1.0 }]);
     let written = Sustained { steps, end, failure: stopped(), ..Sustained::default() };
     let pages = [
         tune(&swept, doubtful()),

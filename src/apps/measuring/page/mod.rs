@@ -1,9 +1,15 @@
 //! What was measured, as a page with charts.
 mod measured;
+mod profile;
+mod random;
 mod sustained;
+mod tune;
 
 #[cfg(test)]
 mod measured_tests;
 
-pub use measured::{Measured, profile, tune};
+pub use measured::Measured;
+pub use profile::profile;
+pub use random::random;
 pub use sustained::sustained;
+pub use tune::tune;

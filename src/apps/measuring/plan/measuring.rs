@@ -1,11 +1,11 @@
 //! What `haul tune` and `haul profile` are asked for, and how what they measure is opened: pure.
 use super::wish::{RandomWish, WriteWish};
 use crate::core::{
-    Access, Cache, CommandWishes, EndpointKind, EngineKind, Error, Existing, Facts, Host, Kind, Op, PlanSide, Result,
+    Access, Cache, CommandOptions, EndpointKind, EngineKind, Error, Existing, Facts, Host, Kind, Op, PlanSide, Result,
     Through,
 };
-use crate::measure::BufferWish;
-use crate::plan::asked::in_memory;
+use crate::measure::BufferOptions;
+use crate::plan::plan_input::in_memory;
 use crate::plan::words;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -78,7 +78,7 @@ pub struct ProfileOptions {
     /// Which.
     pub from: TimingFrom,
     /// Only READ BUFFER, of a disk that is reached by SCSI commands.
-    pub read_buffer: Option<BufferWish>,
+    pub read_buffer: Option<BufferOptions>,
     /// Places of the zone curve; `None`: as many as there should be.
     pub positions: Option<u32>,
     /// Only reads at random places.
@@ -139,7 +139,7 @@ pub(crate) fn measure_by(facts: &Facts, op: Op, engine: Option<EngineKind>, host
     let direct = facts.direct.filter(|_| !in_memory(facts));
     let align = direct.map(|direct| direct.offset_bytes.max(facts.logical_block_bytes));
     if let Some(node) = through {
-        let through = Through { node, wishes: CommandWishes::default() };
+        let through = Through { node, wishes: CommandOptions::default() };
         ways.push((Cache::Direct, side(facts, Cache::Direct, facts.logical_block_bytes.max(1), Some(through))));
     } else {
         ways.extend(align.map(|align| (Cache::Direct, side(facts, Cache::Direct, align, None))));

@@ -11,4 +11,4 @@ pub use measuring::{
 };
 pub use random::random_reads;
 pub use wish::{RandomWish, WriteWish};
-pub use writing::{KEPT_BYTES_MAX, Over, Reach, Writing, may_measure_writing, measure_writing};
+pub use writing::{KEPT_BYTES_MAX, WriteDest, WriteScope, Writing, may_measure_writing, measure_writing};

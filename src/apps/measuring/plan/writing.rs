@@ -2,7 +2,7 @@
 use super::wish::WriteWish;
 use crate::apps::measuring::plan::measuring::{Measuring, measure_by};
 use crate::core::{EndpointKind, EngineKind, Error, Existing, Extent, Facts, Host, Kind, Op, Result, Side};
-use crate::plan::asked::{PlanInput, in_memory};
+use crate::plan::plan_input::{PlanInput, in_memory};
 use crate::plan::{Options, check, words};
 
 /// Most bytes that are written over and put back, and of a file that is made for measuring: more than any disk takes
@@ -23,7 +23,7 @@ const PIECE_BYTES: u32 = 512;
 
 /// Where measuring wants to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reach {
+pub struct WriteScope {
     /// Places on a device, spread from its first byte to its last.
     pub places: u32,
     /// Bytes of a device that are kept and put back, at most; no more than [`KEPT_BYTES_MAX`].
@@ -36,7 +36,7 @@ pub struct Reach {
 
 /// What is written over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Over {
+pub enum WriteDest {
     /// A file that is made for it and removed, of at most so many bytes.
     NewFile(u64),
     /// These places of a device at most, whose bytes are kept and put back.
@@ -51,7 +51,7 @@ pub struct Writing {
     /// How it is opened.
     pub measuring: Measuring,
     /// What is written over.
-    pub over: Over,
+    pub over: WriteDest,
 }
 
 /// Whether the device or the new file with these `facts` may be written to at all; asked before anything is made.
@@ -91,18 +91,18 @@ pub fn measure_writing(
     wish: &WriteWish,
     facts: &Facts,
     store: Option<&Facts>,
-    reach: Reach,
+    reach: WriteScope,
     engine: Option<EngineKind>,
     host: &Host,
 ) -> Result<Writing> {
     may_measure_writing(wish, facts, host)?;
     let over = match facts.kind {
-        EndpointKind::File => Over::NewFile(room_for_file(facts, reach.file_bytes)?),
-        _ if wish.destroy => Over::All,
-        _ => Over::Kept(places(facts, reach.places, room_in(store, facts, reach.kept_bytes)?)),
+        EndpointKind::File => WriteDest::NewFile(room_for_file(facts, reach.file_bytes)?),
+        _ if wish.destroy => WriteDest::All,
+        _ => WriteDest::Kept(places(facts, reach.places, room_in(store, facts, reach.kept_bytes)?)),
     };
     let sized = match over {
-        Over::NewFile(bytes) => Facts { size: Some(bytes), ..facts.clone() },
+        WriteDest::NewFile(bytes) => Facts { size: Some(bytes), ..facts.clone() },
         _ => facts.clone(),
     };
     let mut measuring = measure_by(&sized, Op::Write, engine, host)?;
@@ -115,9 +115,9 @@ pub fn measure_writing(
     if let Some((_, side)) = measuring.ways.first_mut() {
         // The claim of the first open covers the others; a node claims by itself.
         side.access.exclusive = facts.kind == EndpointKind::Block && side.through.is_none();
-        side.access.existing = if matches!(over, Over::NewFile(_)) { Existing::Create } else { Existing::Keep };
+        side.access.existing = if matches!(over, WriteDest::NewFile(_)) { Existing::Create } else { Existing::Keep };
     }
-    if let (Over::Kept(_), Some(store)) = (&over, store)
+    if let (WriteDest::Kept(_), Some(store)) = (&over, store)
         && in_memory(store)
     {
         measuring.warnings.push(format!(
@@ -199,7 +199,8 @@ mod tests {
     use proptest::prelude::*;
 
     const HOST: Host = Host { ring_refused: None };
-    const REACH: Reach = Reach { places: 4, kept_bytes: KEPT_BYTES_MAX, file_bytes: KEPT_BYTES_MAX, filled: true };
+    const REACH: WriteScope =
+        WriteScope { places: 4, kept_bytes: KEPT_BYTES_MAX, file_bytes: KEPT_BYTES_MAX, filled: true };
 
     fn disk(size: u64) -> Facts {
         let mut facts = Facts::new("/dev/sdz", EndpointKind::Block);
@@ -222,30 +223,30 @@ mod tests {
     #[test]
     fn a_device_is_claimed_and_its_places_leave_the_edges_alone() {
         let writing = made(&WriteWish::default(), &disk(1 << 40), &file(false, 100 << 30)).unwrap();
-        let Over::Kept(places) = &writing.over else { panic!("{writing:?}") };
+        let WriteDest::Kept(places) = &writing.over else { panic!("{writing:?}") };
         assert_eq!(places.iter().map(|place| place.len).sum::<u64>(), KEPT_BYTES_MAX);
         assert_eq!((places[0].offset, places[3].end()), (1 << 20, (1 << 40) - (1 << 20)));
         let ways = &writing.measuring.ways;
         assert!(ways[0].1.access.exclusive && !ways[1].1.access.exclusive);
         let destroyed = WriteWish { destroy: true, ..WriteWish::default() };
-        assert_eq!(made(&destroyed, &disk(1 << 40), &file(false, 0)).unwrap().over, Over::All);
+        assert_eq!(made(&destroyed, &disk(1 << 40), &file(false, 0)).unwrap().over, WriteDest::All);
     }
 
     #[test]
     fn no_more_is_kept_than_was_asked_for() {
-        let reach = Reach { kept_bytes: 64 << 20, ..REACH };
+        let reach = WriteScope { kept_bytes: 64 << 20, ..REACH };
         let store = file(false, 100 << 30);
         let writing = measure_writing(&WriteWish::default(), &disk(1 << 40), Some(&store), reach, None, &HOST).unwrap();
-        let Over::Kept(places) = &writing.over else { panic!("{writing:?}") };
+        let WriteDest::Kept(places) = &writing.over else { panic!("{writing:?}") };
         assert_eq!(places.iter().map(|place| place.len).collect::<Vec<_>>(), [16 << 20; 4]);
     }
 
     #[test]
     fn a_new_file_takes_no_more_than_half_of_what_is_free() {
         let new = |free| measure_writing(&WriteWish::default(), &file(false, free), None, REACH, None, &HOST);
-        assert_eq!(new(100 << 30).unwrap().over, Over::NewFile(KEPT_BYTES_MAX));
+        assert_eq!(new(100 << 30).unwrap().over, WriteDest::NewFile(KEPT_BYTES_MAX));
         let small = new(100 << 20).unwrap();
-        assert_eq!(small.over, Over::NewFile(50 << 20));
+        assert_eq!(small.over, WriteDest::NewFile(50 << 20));
         assert_eq!(small.measuring.ways[0].1.access.existing, Existing::Create);
         assert_eq!(new(20 << 20).unwrap_err().kind, Kind::NoSpace);
     }

@@ -26,20 +26,20 @@ const AS_GOOD: f64 = 0.95;
 
 /// What can be shown where the chart goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct ChartStyle {
     /// Columns that there are.
     pub columns: usize,
     /// Blocks and colours, else ASCII.
     pub blocks: bool,
 }
 
-impl Look {
+impl ChartStyle {
     /// That of standard output, which has so many columns, and of text that is UTF-8 or is not. NO_COLOR asks for what
     /// is plain; the kernel's own console has no eighths of blocks in its letters, and a dumb terminal is taken at its
     /// word on a machine that has CI set, too.
-    pub fn of_output(columns: usize, utf8: bool) -> Look {
+    pub fn of_output(columns: usize, utf8: bool) -> ChartStyle {
         let plain = std::env::var_os("TERM").is_some_and(|term| term == "linux" || term == "dumb");
-        Look { columns, blocks: utf8 && !plain && AutoStream::choice(&io::stdout()) != ColorChoice::Never }
+        ChartStyle { columns, blocks: utf8 && !plain && AutoStream::choice(&io::stdout()) != ColorChoice::Never }
     }
 
     fn width(&self) -> Option<usize> {
@@ -61,7 +61,7 @@ pub(crate) fn columns(
     points: &[(f64, f64)],
     end: f64,
     label: &dyn Fn(f64) -> String,
-    look: Look,
+    look: ChartStyle,
 ) -> String {
     let best = points.iter().map(|point| point.1).fold(0.0, f64::max);
     let (Some(width), true) = (look.width(), points.len() > 1 && best > 0.0 && end > 0.0) else {
@@ -109,7 +109,7 @@ fn height(points: &[(f64, f64)], end: f64, column: usize, across: usize) -> f64 
 }
 
 /// So much of a letter, from 0 to 1. What is there at all is seen on the lowest row, for it has a part of it.
-fn piece(part: f64, look: Look) -> char {
+fn piece(part: f64, look: ChartStyle) -> char {
     let letters: &[char] = if look.blocks { &EIGHTHS } else { &THIRDS };
     let filled = (part * letters.len() as f64).round();
     if filled < 1.0 { ' ' } else { letters[(filled as usize).min(letters.len()) - 1] }
@@ -128,7 +128,7 @@ fn ends(across: usize, places: &[f64; 3], label: &dyn Fn(f64) -> String) -> Stri
 
 /// A row of small bars for each of `rows`, over the block sizes that they share; all are parts of the best of them.
 /// Empty where there is no room, or nothing to compare.
-pub(crate) fn rows(title: &str, head: &str, blocks: &[u64], rows: &[Bars], look: Look) -> String {
+pub(crate) fn rows(title: &str, head: &str, blocks: &[u64], rows: &[Bars], look: ChartStyle) -> String {
     let best = rows.iter().flat_map(|row| row.rates.iter().flatten()).copied().fold(0.0, f64::max);
     let (Some(width), true) = (look.width(), blocks.len() > 1 && best > 0.0) else { return String::new() };
     let bests: Vec<String> = rows.iter().map(best_of).collect();
@@ -160,7 +160,7 @@ fn best_of(row: &Bars) -> String {
 }
 
 /// A bar of so many columns, by the best of all. One that is as good is distinguished by its colour, or by its letter.
-fn bar(rate: Option<f64>, best: f64, cell: usize, look: Look) -> String {
+fn bar(rate: Option<f64>, best: f64, cell: usize, look: ChartStyle) -> String {
     let Some(rate) = rate else { return " ".repeat(cell) };
     let (share, as_good) = (rate / best, rate / best >= AS_GOOD);
     if !look.blocks {
@@ -190,8 +190,8 @@ fn sizes(blocks: &[u64], cell: usize) -> String {
 mod tests {
     use super::*;
 
-    fn look(columns: usize, blocks: bool) -> Look {
-        Look { columns, blocks }
+    fn look(columns: usize, blocks: bool) -> ChartStyle {
+        ChartStyle { columns, blocks }
     }
 
     fn bare(text: &str) -> String {
@@ -199,14 +199,14 @@ mod tests {
     }
 
     /// A disk of 1 TB whose rate falls from 200 to 100 MB/s, with a slow place at three quarters.
-    fn zones(look: Look) -> String {
+    fn zones(look: ChartStyle) -> String {
         let rate = |number: u32| if number == 15 { 20e6 } else { 200e6 - 5e6 * f64::from(number) };
         let points: Vec<(f64, f64)> = (0..20).map(|number| (25e9 + 50e9 * f64::from(number), rate(number))).collect();
         columns("rate by position", &points, 1e12, &|at| format!("{:.0} GB", at / 1e9), look)
     }
 
     /// 512 bytes to 64 MiB at depths 1 and 8: 100 MB/s from 1 MiB and from 128 KiB on; nothing of 64 MiB × 8.
-    fn sweep(look: Look) -> String {
+    fn sweep(look: ChartStyle) -> String {
         let blocks: Vec<u64> = (9..=26).map(|power| 1 << power).collect();
         let row = |depth: u64| {
             let rate = |&bytes: &u64| {

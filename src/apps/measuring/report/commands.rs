@@ -55,6 +55,7 @@ mod tests {
         WayCost {
             way,
             bytes_per_s: 1e9,
+            range: (1e9, 1e9),
             cpu_s_per_gib: 0.1,
             cpu_share: 0.1,
             left_in_cache: 0.0,
@@ -78,7 +79,10 @@ mod tests {
 
     #[test]
     fn a_drive_with_a_buffer_has_a_table_and_a_line_and_one_without_a_reason() {
-        let cost = |bytes: u32| Cost { bytes, seconds: 50e-6 + f64::from(bytes) / 1e9, runs: 3 };
+        let cost = |bytes: u32| {
+            let seconds = 50e-6 + f64::from(bytes) / 1e9;
+            Cost { bytes, seconds, range_s: (seconds, seconds), runs: 3 }
+        };
         let buffer: Vec<Cost> = (9..=18).map(|power| cost(1 << power)).collect();
         let times: Vec<(f64, f64)> = buffer.iter().map(|cost| (f64::from(cost.bytes), cost.seconds)).collect();
         let (empty_s, buffer_bytes, buffer_fit) = (Some(40e-6), Some(1 << 18), fit(&times));

@@ -11,21 +11,22 @@ mod sustained;
 mod system_impact;
 mod tune;
 
-pub use chart::Look;
+pub use chart::ChartStyle;
 pub(crate) use cost::line_words;
 pub use meter::Meter;
 pub use profile::{profile_charts, profile_csv, profile_text, timing_text};
 pub use question::confirm_measuring;
+pub(crate) use random::random_rows;
 pub use random::{random_csv, random_text};
 pub use read_buffer::{read_buffer_csv, read_buffer_text};
 pub(crate) use sustained::sustained_words;
 pub use sustained::{sustained_chart, sustained_csv, sustained_text};
 pub(crate) use system_impact::{conditions, felt, name};
-pub use tune::{TuneTeller, tune_charts, tune_csv, tune_table, tune_text};
-pub(crate) use tune::{requests_per_s, spread, state};
+pub use tune::{TuneReporter, tune_charts, tune_csv, tune_table, tune_text};
+pub(crate) use tune::{answer_rows, requests_per_s, spread, state};
 
 use crate::core::{EngineKind, Facts, Op};
-use crate::measure::{Bad, Failure, Ground, Point, Written};
+use crate::measure::{BadRange, Ground, MeasureFailure, Point, Written};
 use crate::report::columns::Columns;
 use crate::report::style::{STRONG, paint};
 use crate::report::units;
@@ -46,7 +47,7 @@ pub struct Run<'a> {
     /// How requests were kept in flight.
     pub engine: EngineKind,
     /// The first failed places.
-    pub bad: &'a [Bad],
+    pub bad: &'a [BadRange],
     /// How many failed.
     pub failed: u64,
     /// What the figures are not, or may not be.
@@ -55,7 +56,7 @@ pub struct Run<'a> {
 
 impl Run<'_> {
     /// What is reported about every run: whether it ended before its time, what failed, what was written over.
-    fn rows(&self, failure: Option<&Failure>, rows: &mut Columns) {
+    fn rows(&self, failure: Option<&MeasureFailure>, rows: &mut Columns) {
         if failure.is_some() {
             rows.row("partial", "ended early: the results above are those so far");
         }
@@ -70,8 +71,8 @@ impl Run<'_> {
 const BAD_NAMED: usize = 5;
 
 /// The places that failed; nothing where none did.
-fn bad_places(bad: &[Bad], failed: u64) -> String {
-    let one = |bad: &Bad| format!("{} at byte {}: {}", units::block(bad.len.into()), bad.offset, bad.why);
+fn bad_places(bad: &[BadRange], failed: u64) -> String {
+    let one = |bad: &BadRange| format!("{} at byte {}: {}", units::block(bad.len.into()), bad.offset, bad.why);
     let named: Vec<String> = bad.iter().take(BAD_NAMED).map(one).collect();
     match failed.saturating_sub(named.len() as u64) {
         0 => named.join("\n"),
@@ -80,7 +81,7 @@ fn bad_places(bad: &[Bad], failed: u64) -> String {
 }
 
 /// The same in a sentence, for where there are no rows.
-pub fn failed_places(bad: &[Bad], failed: u64) -> String {
+pub fn failed_places(bad: &[BadRange], failed: u64) -> String {
     let requests = units::count(failed, "request", "requests");
     format!("{requests} failed and are excluded: {}", bad_places(bad, failed).replace('\n', "; "))
 }
@@ -101,7 +102,7 @@ fn latency(us: f64) -> String {
 }
 
 /// A point in a sentence: `256 KiB × 8`.
-fn point(point: Point) -> String {
+pub(crate) fn point(point: Point) -> String {
     format!("{} × {}", units::block(point.block_bytes.into()), point.depth)
 }
 

@@ -1,10 +1,10 @@
 //! The tables of `haul profile`.
-use super::chart::{self, Look};
+use super::chart::{self, ChartStyle};
 use super::cost::{costs, line_words};
 use super::{Run, commands, heading, system_impact, whole};
 use crate::core::{Facts, Op};
 use crate::measure::stats::median;
-use crate::measure::{Profiled, Timed, Way, WayCost};
+use crate::measure::{Position, Profiled, Timed, Way, WayCost};
 use crate::report::columns::Columns;
 use crate::report::printable::printable;
 use crate::report::style::{STRONG, paint};
@@ -39,8 +39,9 @@ fn queued(facts: &Facts, found: &Profiled) -> String {
 }
 
 /// The rate by position, for the terminal.
-pub fn profile_charts(facts: &Facts, found: &Profiled, look: Look) -> String {
-    let points: Vec<(f64, f64)> = found.zones.iter().map(|zone| (zone.offset as f64, zone.bytes_per_s)).collect();
+pub fn profile_charts(facts: &Facts, found: &Profiled, look: ChartStyle) -> String {
+    let points: Vec<(f64, f64)> =
+        found.positions.iter().map(|Position { zone, .. }| (zone.offset as f64, zone.bytes_per_s)).collect();
     let size = facts.size.unwrap_or(0) as f64;
     let position = |at: f64| if at > 0.0 { units::size(at as u64) } else { "0".to_owned() };
     let chart = chart::columns("rate by position", &points, size, &position, look);
@@ -49,7 +50,7 @@ pub fn profile_charts(facts: &Facts, found: &Profiled, look: Look) -> String {
 
 fn positions(found: &Profiled, size: u64) -> String {
     let mut text = heading(&format!("{:>4} {:>12} {:>9} {:>12}", "no", "position", "of disk", "rate"));
-    for (zone, number) in found.zones.iter().zip(&found.numbers) {
+    for Position { number, zone, .. } in &found.positions {
         let rate = units::rate_at_a_glance(whole(zone.bytes_per_s));
         let percent = zone.offset as f64 / size.max(1) as f64 * 100.0;
         text += &format!("{number:>4} {:>12} {percent:>7.0} % {rate:>12}\n", units::size(zone.offset));
@@ -77,7 +78,7 @@ fn ways(ways: &[WayCost]) -> String {
 }
 
 fn summary(found: &Profiled, op: Op, rows: &mut Columns) {
-    let rates: Vec<f64> = found.zones.iter().map(|zone| zone.bytes_per_s).collect();
+    let rates: Vec<f64> = found.positions.iter().map(|position| position.zone.bytes_per_s).collect();
     let [low, high] = [rates.iter().copied().reduce(f64::min), rates.iter().copied().reduce(f64::max)];
     let rate = |rate: f64| units::rate_at_a_glance(whole(rate));
     if let (Some(whole_s), Some(low), Some(high)) = (found.whole_s, low, high) {
@@ -123,7 +124,7 @@ pub fn profile_csv(found: &Profiled) -> String {
     let mut text = "part,way,offset_bytes,block_bytes,seconds,bytes_per_s,cpu_s_per_gib,left_in_cache,read_bytes,\
                     cached_after,start_before_s,start_during_s,start_after_s,driver_copied,cpu_share\n"
         .to_owned();
-    for zone in &found.zones {
+    for Position { zone, .. } in &found.positions {
         text += &format!("position,,{},,,{:.0},,,,,,,,,\n", zone.offset, zone.bytes_per_s);
     }
     for cost in &found.costs {

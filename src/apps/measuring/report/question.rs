@@ -1,5 +1,5 @@
 //! The question before a device is written to for measuring.
-use crate::apps::measuring::plan::Over;
+use crate::apps::measuring::plan::WriteDest;
 use crate::core::Facts;
 use crate::report::columns::{Columns, paragraph};
 use crate::report::printable::printable;
@@ -9,7 +9,7 @@ use crate::report::units;
 use std::path::Path;
 
 /// The question before a device is written to for measuring.
-pub fn confirm_measuring(device: &Facts, over: &Over, store: Option<&Path>) -> String {
+pub fn confirm_measuring(device: &Facts, over: &WriteDest, store: Option<&Path>) -> String {
     let mut sides = Columns::default();
     sides.row("device", describe(device, None));
     let mut text = sides.lines();
@@ -17,7 +17,7 @@ pub fn confirm_measuring(device: &Facts, over: &Over, store: Option<&Path>) -> S
     let name = printable(&device.path.to_string_lossy());
     let who = identity(device).map(|who| format!(" ({who})")).unwrap_or_default();
     let consequence = match (over, store) {
-        (Over::Kept(places), Some(store)) => format!(
+        (WriteDest::Kept(places), Some(store)) => format!(
             "At most {} of {name}{who} in {} will be overwritten and then restored. Until then the original data is \
              saved in {}.",
             units::size(places.iter().map(|place| place.len).sum()),

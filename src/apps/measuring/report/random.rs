@@ -26,21 +26,27 @@ pub fn random_text(run: &Run<'_>, reads: &RandomReads, found: &RandomFound) -> S
         text.push('\n');
     }
     let mut rows = Columns::default();
-    rows.row("random", asked(reads));
+    random_rows(reads, found).into_iter().for_each(|(name, words)| rows.row(name, words));
+    run.rows(found.failure.as_ref(), &mut rows);
+    text += &format!("\n{}", rows.lines());
+    text
+}
+
+/// What it comes to, in rows of a name and words; what is empty is not known or not asked for.
+pub(crate) fn random_rows(reads: &RandomReads, found: &RandomFound) -> Vec<(&'static str, String)> {
+    let mut rows = vec![("random", asked(reads))];
     if let Some(rate) = found.requests_per_s() {
         let bytes = units::rate_at_a_glance(whole(found.bytes as f64 / found.seconds));
         let (count, time) =
             (units::count(found.requests, "read", "reads"), units::duration(Duration::from_secs_f64(found.seconds)));
-        rows.row("IOPS", format!("{rate:.0} reads/s, {}; {count} in {time}", unbroken(&bytes)));
+        rows.push(("IOPS", format!("{rate:.0} reads/s, {}; {count} in {time}", unbroken(&bytes))));
         let times = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
         let times = times.map(|(name, share)| unbroken(&format!("{name} {}", latency(found.quantile_us(share)))));
         let [mean, min, max] = [found.mean_us(), found.min_us(), found.max_us()].map(latency);
-        rows.row("latency", format!("{}; {min} to {max}, mean {mean}", times.join(", ")));
+        rows.push(("latency", format!("{}; {min} to {max}, mean {mean}", times.join(", "))));
     }
-    rows.row("slow", slow(reads, found));
-    run.rows(found.failure.as_ref(), &mut rows);
-    text += &format!("\n{}", rows.lines());
-    text
+    rows.push(("slow", slow(reads, found)));
+    rows
 }
 
 fn asked(reads: &RandomReads) -> String {

@@ -3,14 +3,14 @@ use super::commands::driver_words;
 use super::cost::line_words;
 use super::{Run, heading, latency, whole};
 use crate::core::OwnBuffer;
-use crate::measure::{BufferWayCosts, BufferWish, ReadBuffer, SeedFigures};
+use crate::measure::{BufferOptions, BufferWayCosts, ReadBuffer, SeedFigures};
 use crate::report::columns::Columns;
 use crate::report::printable::printable;
 use crate::report::text::described;
 use crate::report::units;
 
 /// Everything that was found, in tables and sentences.
-pub fn read_buffer_text(run: &Run<'_>, wish: &BufferWish, found: &ReadBuffer) -> String {
+pub fn read_buffer_text(run: &Run<'_>, wish: &BufferOptions, found: &ReadBuffer) -> String {
     let which = if wish.which == OwnBuffer::Echo { "echo buffer" } else { "buffer" };
     let mut head = Columns::default();
     head.row("disk", described(run.facts));
@@ -106,7 +106,7 @@ mod tests {
             warnings: &[],
             label: None,
         };
-        let text = read_buffer_text(&run, &BufferWish::default(), &found());
+        let text = read_buffer_text(&run, &BufferOptions::default(), &found());
         let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for part in [
             "buffer 3.43 MB (3434944 bytes)",

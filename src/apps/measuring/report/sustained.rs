@@ -1,8 +1,8 @@
 //! The words and the table of `haul profile --sustained`.
-use super::chart::{self, Look};
+use super::chart::{self, ChartStyle};
 use super::{Run, heading, whole};
 use crate::core::Facts;
-use crate::measure::{Moment, Stage, Sustained, Trend, Warmth};
+use crate::measure::{Stage, Sustained, Temperatures, Trend, WriteMoment};
 use crate::report::columns::Columns;
 use crate::report::text::described;
 use crate::report::units;
@@ -57,7 +57,7 @@ pub fn sustained_text(run: &Run<'_>, found: &Sustained, bytes: u64, chart: &str)
 pub(crate) fn sustained_words(found: &Sustained, facts: &Facts) -> String {
     let stages = found.stages();
     let rate = |stage: &Stage| units::rate_at_a_glance(whole(stage.bytes_per_s));
-    let size = |moment: Moment| units::size(moment.bytes);
+    let size = |moment: WriteMoment| units::size(moment.bytes);
     let [first, rest @ ..] = stages.as_slice() else { return "too little data for a result".to_owned() };
     let Some(last) = rest.last() else {
         return format!("{} throughout: the rate was steady over {}", rate(first), size(first.to));
@@ -81,7 +81,7 @@ pub(crate) fn sustained_words(found: &Sustained, facts: &Facts) -> String {
 }
 
 /// How warm the drive got; empty if unknown.
-fn temperature_words(warmth: &Warmth) -> Option<String> {
+fn temperature_words(warmth: &Temperatures) -> Option<String> {
     let (first, highest) = (warmth.readings.first()?.celsius, warmth.highest_c()?);
     let limit = warmth.limit_c.map_or("reports no limit".to_owned(), |limit| format!("limit {limit:.0} °C"));
     Some(format!("from {first:.0} °C to {highest:.0} °C ({limit})"))
@@ -117,7 +117,7 @@ fn cause(trend: Trend, hot: Option<bool>, facts: &Facts) -> &'static str {
 }
 
 /// The rate over time, for the terminal.
-pub fn sustained_chart(found: &Sustained, look: Look) -> String {
+pub fn sustained_chart(found: &Sustained, look: ChartStyle) -> String {
     let points: Vec<(f64, f64)> = found.steps.iter().map(|step| step.seconds).zip(found.rates()).collect();
     let time = |at: f64| {
         if at > 0.0 { units::duration(Duration::from_secs_f64(at)) } else { "0".to_owned() }
@@ -138,20 +138,20 @@ pub fn sustained_csv(found: &Sustained) -> String {
 mod tests {
     use super::*;
     use crate::core::{EndpointKind, EngineKind, Op};
-    use crate::measure::Reading;
+    use crate::measure::TemperatureReading;
 
     /// What is found of these rates in MB/s, each over 100 MB in steps of 4, of a drive so warm at the end of each.
     fn found(rates: &[f64], celsius: &[f64]) -> Sustained {
-        let (mut found, mut now) = (Sustained::default(), Moment::default());
+        let (mut found, mut now) = (Sustained::default(), WriteMoment::default());
         for rate in rates.iter().flat_map(|rate| std::iter::repeat_n(rate, 25)) {
-            now = Moment { bytes: now.bytes + 4_000_000, seconds: now.seconds + 4.0 / rate };
+            now = WriteMoment { bytes: now.bytes + 4_000_000, seconds: now.seconds + 4.0 / rate };
             found.steps.push(now);
         }
         found.end = now;
         let ends = found.steps.iter().skip(24).step_by(25);
-        let reading = |(step, &celsius): (&Moment, &f64)| Reading { seconds: step.seconds, celsius };
+        let reading = |(step, &celsius): (&WriteMoment, &f64)| TemperatureReading { seconds: step.seconds, celsius };
         let readings = ends.zip(celsius).map(reading).collect();
-        Sustained { warmth: Warmth::new(Some(84.0), readings), ..found }
+        Sustained { warmth: Temperatures::new(Some(84.0), readings), ..found }
     }
 
     fn words(rates: &[f64], celsius: &[f64]) -> String {

@@ -1,9 +1,9 @@
 //! The table and the answer of `haul tune`.
-use super::chart::{self, Bars, Look};
+use super::chart::{self, Bars, ChartStyle};
 use super::{Meter, Run, latency, point, whole};
 use crate::apps::measuring::plan::TableStyle;
 use crate::core::{Facts, Op};
-use crate::measure::{Answer, Entry, Point, State, Trial, Tuned, Watch, Way};
+use crate::measure::{BestPoint, Entry, Point, State, SweepObserver, Trial, Tuned, Way};
 use crate::report::columns::{Columns, beside, cells};
 use crate::report::style::{STRONG, paint};
 use crate::report::text::described;
@@ -13,16 +13,16 @@ use std::time::{Duration, Instant};
 
 /// Says what is measured, and shows a bar. Rates come at the end: after one run they are not those of the answer.
 #[derive(Debug)]
-pub struct TuneTeller {
+pub struct TuneReporter {
     meter: Meter,
     began: Instant,
     time: Duration,
 }
 
-impl TuneTeller {
+impl TuneReporter {
     /// Begins to tell of a sweep of about `time` over the disk with these facts.
-    pub fn start(style: TableStyle, facts: &Facts, op: Op, time: Duration, out: Out) -> TuneTeller {
-        let teller = TuneTeller { meter: Meter::start(out), began: Instant::now(), time };
+    pub fn start(style: TableStyle, facts: &Facts, op: Op, time: Duration, out: Out) -> TuneReporter {
+        let reporter = TuneReporter { meter: Meter::start(out), began: Instant::now(), time };
         if style == TableStyle::Text {
             let doing = if op == Op::Read { "reading" } else { "writing" };
             let mut head = Columns::default();
@@ -31,9 +31,9 @@ impl TuneTeller {
                 "method",
                 format!("{doing} for about {}, alternating runs at different positions", units::duration(time)),
             );
-            teller.meter.print(&head.lines());
+            reporter.meter.print(&head.lines());
         }
-        teller
+        reporter
     }
 
     /// Takes the bar away.
@@ -42,7 +42,7 @@ impl TuneTeller {
     }
 }
 
-impl Watch for TuneTeller {
+impl SweepObserver for TuneReporter {
     fn moved(&mut self, share: f64, now: Point) {
         let left = self.time.saturating_sub(self.began.elapsed());
         self.meter.moved(share, Some(left), &format!("{} {}", now.way.name(), point(now)));
@@ -99,7 +99,7 @@ pub(crate) fn spread(entry: &Entry) -> String {
 pub fn tune_text(run: &Run<'_>, tuned: &Tuned) -> String {
     let mut rows = Columns::default();
     match &tuned.answer {
-        Some(found) => answer(found, tuned, &mut rows),
+        Some(found) => answer_rows(found, tuned).into_iter().for_each(|(name, words)| rows.row(name, words)),
         None => rows.row("result", "none: no measurement succeeded"),
     }
     run.rows(tuned.failure.as_ref(), &mut rows);
@@ -114,7 +114,7 @@ pub fn tune_text(run: &Run<'_>, tuned: &Tuned) -> String {
 }
 
 /// The rate by block size, a row for each depth, for each way that was not measured in the page cache's memory.
-pub fn tune_charts(tuned: &Tuned, look: Look) -> String {
+pub fn tune_charts(tuned: &Tuned, look: ChartStyle) -> String {
     let one = |way: Way| {
         let entries = tuned.sweep.entries().iter().filter(|entry| entry.point.way == way && !entry.was_cached());
         let measured: Vec<&Entry> = entries.filter(|entry| entry.rate().is_some()).collect();
@@ -136,7 +136,8 @@ pub fn tune_charts(tuned: &Tuned, look: Look) -> String {
     charts.into_iter().filter(|chart| !chart.is_empty()).map(|chart| format!("\n{chart}")).collect()
 }
 
-fn answer(found: &Answer, tuned: &Tuned, rows: &mut Columns) {
+/// The answer in rows of a name and words.
+pub(crate) fn answer_rows(found: &BestPoint, tuned: &Tuned) -> Vec<(&'static str, String)> {
     let pick = format!("{} blocks, {} in flight", units::block(found.pick.block_bytes.into()), found.pick.depth);
     let rate = units::rate(whole(found.pick_bytes_per_s));
     let of_best = if found.pick == found.best {
@@ -145,21 +146,22 @@ fn answer(found: &Answer, tuned: &Tuned, rows: &mut Columns) {
         let best = units::rate_at_a_glance(whole(found.best_bytes_per_s));
         format!("{:.0} % of the best, {} with {best}", found.share * 100.0, point(found.best))
     };
-    rows.row("result", format!("{}: {rate},\n{of_best}", paint(STRONG, &pick)));
-    rows.row("confidence", sure(found));
+    let result = format!("{}: {rate},\n{of_best}", paint(STRONG, &pick));
+    let mut rows = vec![("result", result), ("confidence", sure(found))];
     if let Some(buffered) = &tuned.buffered {
         let rate = units::rate_at_a_glance(whole(buffered.pick_bytes_per_s));
-        rows.row("buffered", format!("{rate} with {}", point(buffered.pick)));
+        rows.push(("buffered", format!("{rate} with {}", point(buffered.pick))));
     }
     if let Some(dd) = found.dd_bytes_per_s.filter(|&dd| dd > 0.0) {
         let rate = units::rate_at_a_glance(whole(dd));
         let times = found.pick_bytes_per_s / dd;
         let compared = if times >= 1.05 { format!("{times:.1} times slower") } else { "no slower".to_owned() };
-        rows.row("dd", format!("with its default (512 bytes, one at a time, buffered) {rate}: {compared}"));
+        rows.push(("dd", format!("with its default (512 bytes, one at a time, buffered) {rate}: {compared}")));
     }
+    rows
 }
 
-fn sure(found: &Answer) -> String {
+fn sure(found: &BestPoint) -> String {
     let rounds = if found.rounds == 1 { "one round".to_owned() } else { format!("{} rounds", found.rounds) };
     match (found.confidence, found.pick_interval) {
         (Some(share), Some((low, high))) => {

@@ -17,11 +17,11 @@ pub struct Inspector {
     pattern: Pattern,
     range: Extent,
     // Good blocks never come here: helpers meet at this lock once for a buffer with damage in it.
-    found: Mutex<Found>,
+    found: Mutex<Findings>,
 }
 
 #[derive(Debug, Default)]
-struct Found {
+struct Findings {
     checked_bytes: u64,
     /// By the first byte of the run.
     runs: BTreeMap<u64, DamagedRun>,
@@ -36,7 +36,7 @@ impl Inspector {
         Inspector { pattern, range, found: Mutex::default() }
     }
 
-    fn found(&self) -> MutexGuard<'_, Found> {
+    fn found(&self) -> MutexGuard<'_, Findings> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -101,7 +101,7 @@ fn join(run: &mut DamagedRun, next: &DamagedRun) {
     run.bits += next.bits;
 }
 
-impl Found {
+impl Findings {
     /// Takes a run in, joined with its neighbours: buffers come in any order.
     fn add(&mut self, mut run: DamagedRun, block_bytes: u64) {
         self.blocks[run.kind.index()] += run.extent.len / block_bytes;

@@ -33,7 +33,7 @@ pub fn devices() -> Result<(Vec<Device>, Vec<ScsiDevice>)> {
 fn listed(snapshot: &Snapshot, aliases: &Aliases) -> Vec<Device> {
     let mut disks: Vec<Block> = snapshot.sysfs.disks().into_iter().filter(|disk| shown(snapshot, disk)).collect();
     disks.sort_by(|one, other| (rank(one), pieces(&one.name)).cmp(&(rank(other), pieces(&other.name))));
-    disks.iter().map(|disk| told(snapshot, aliases, disk)).collect()
+    disks.iter().map(|disk| describe_disk(snapshot, aliases, disk)).collect()
 }
 
 fn shown(snapshot: &Snapshot, disk: &Block) -> bool {
@@ -44,7 +44,7 @@ fn shown(snapshot: &Snapshot, disk: &Block) -> bool {
     disk.len() > 0 || has_hardware(disk)
 }
 
-fn told(snapshot: &Snapshot, aliases: &Aliases, disk: &Block) -> Device {
+fn describe_disk(snapshot: &Snapshot, aliases: &Aliases, disk: &Block) -> Device {
     let path = PathBuf::from(disk.node());
     let block_bytes = |name| sysfs::text(&disk.dir, name).and_then(|text| text.parse().ok()).unwrap_or(0);
     let mut other_names = aliases.of(disk.number);

@@ -11,10 +11,10 @@ pub(super) fn devices(snapshot: &Snapshot, aliases: &Aliases) -> Vec<ScsiDevice>
     let class = snapshot.sysfs.path("class/scsi_generic");
     let mut names = names_in(&class);
     names.sort_by_key(|name| (name.len(), name.clone()));
-    names.iter().filter_map(|name| told(&class.join(name).join("device"), name, aliases)).collect()
+    names.iter().filter_map(|name| describe_node(&class.join(name).join("device"), name, aliases)).collect()
 }
 
-fn told(link: &std::path::Path, name: &str, aliases: &Aliases) -> Option<ScsiDevice> {
+fn describe_node(link: &std::path::Path, name: &str, aliases: &Aliases) -> Option<ScsiDevice> {
     let dir = fs::canonicalize(link).ok()?;
     if !names_in(&dir.join("block")).is_empty() {
         return None;

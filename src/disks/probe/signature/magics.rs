@@ -6,11 +6,11 @@ use super::{file_systems, volumes};
 struct Magic {
     at: u64,
     bytes: &'static [u8],
-    means: Means,
+    means: MagicAction,
 }
 
 /// What a magic tells.
-enum Means {
+enum MagicAction {
     /// This, and no more.
     Is(&'static str),
     /// This, with a label at an offset, of so many bytes at most.
@@ -19,9 +19,9 @@ enum Means {
     Says(fn(&Seen) -> Option<String>),
 }
 
-use Means::{Is, Labelled, Says};
+use MagicAction::{Is, Labelled, Says};
 
-const fn magic(at: u64, bytes: &'static [u8], means: Means) -> Magic {
+const fn magic(at: u64, bytes: &'static [u8], means: MagicAction) -> Magic {
     Magic { at, bytes, means }
 }
 

@@ -33,7 +33,7 @@ pub fn look(path: &Path) -> Option<String> {
     let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random);
     let start = beginning(&file);
     let seen = Seen { start: &start, size: Some(size), file: Some(&file) };
-    told(&seen).or_else(|| seen.looks_empty().then(|| EMPTY.to_owned()))
+    identify(&seen).or_else(|| seen.looks_empty().then(|| EMPTY.to_owned()))
 }
 
 #[cfg(any(test, feature = "internals"))]
@@ -41,14 +41,14 @@ pub fn look(path: &Path) -> Option<String> {
 /// bytes of any length are fine.
 pub fn name(start: &[u8], size: Option<u64>) -> Option<String> {
     let seen = Seen { start, size, file: None };
-    told(&seen).or_else(|| seen.starts_empty().then(|| EMPTY.to_owned()))
+    identify(&seen).or_else(|| seen.starts_empty().then(|| EMPTY.to_owned()))
 }
 
 const EMPTY: &str = "empty";
 
 /// A partition table covers all that follows, so it is asked for first; a plain MBR last, for a file system may carry
 /// the same two bytes in its boot sector. A bootable ISO image has a table besides.
-fn told(seen: &Seen) -> Option<String> {
+fn identify(seen: &Seen) -> Option<String> {
     let disc = compound::disc(seen);
     if let Some(table) = tables::gpt(seen) {
         return Some(join(table, disc));

@@ -1,7 +1,7 @@
 //! One operand after the other, as they were given.
 use super::number::{self, NumberError};
 use crate::apps::fronts::dd::plan::{DdUsage, DdWarning};
-use crate::apps::fronts::record_plan::{OpenWords, Telling};
+use crate::apps::fronts::record_plan::{OpenWords, StatusOutput};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
@@ -28,7 +28,7 @@ pub(super) struct Conversions {
 
 /// A number of records, or of bytes where it said so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Given {
+pub(super) struct GivenCount {
     pub(super) value: u64,
     pub(super) in_bytes: bool,
 }
@@ -42,9 +42,9 @@ pub(super) struct Operands {
     pub(super) obs: Option<u64>,
     pub(super) bs: Option<u64>,
     pub(super) cbs: Option<u64>,
-    pub(super) skip: Given,
-    pub(super) seek: Given,
-    pub(super) count: Option<Given>,
+    pub(super) skip: GivenCount,
+    pub(super) seek: GivenCount,
+    pub(super) count: Option<GivenCount>,
     pub(super) conversions: Conversions,
     pub(super) source_words: OpenWords,
     pub(super) dest_words: OpenWords,
@@ -54,7 +54,7 @@ pub(super) struct Operands {
     pub(super) count_bytes: bool,
     pub(super) skip_bytes: bool,
     pub(super) seek_bytes: bool,
-    pub(super) telling: Telling,
+    pub(super) telling: StatusOutput,
 }
 
 /// Largest offset of a file, and so of every count.
@@ -75,7 +75,7 @@ impl Operands {
             }
             match result {
                 Ok(value) if value < min => Err(DdUsage::Number(owned())),
-                Ok(value) if value <= max => Ok(Given { value, in_bytes: form.in_bytes }),
+                Ok(value) if value <= max => Ok(GivenCount { value, in_bytes: form.in_bytes }),
                 Ok(_) | Err(NumberError::Overflow) => Err(DdUsage::Overflow(owned())),
                 Err(NumberError::Invalid) => Err(DdUsage::Number(owned())),
             }
@@ -96,9 +96,9 @@ impl Operands {
             b"oflag" => each(value, |word| self.dest_word(word).ok_or_else(|| DdUsage::OutputFlag(owned(word))))?,
             b"status" => {
                 self.telling = match value {
-                    b"none" => Telling::Errors,
-                    b"noxfer" => Telling::NoTransfer,
-                    b"progress" => Telling::Progress,
+                    b"none" => StatusOutput::Errors,
+                    b"noxfer" => StatusOutput::NoTransfer,
+                    b"progress" => StatusOutput::Progress,
                     _ => return Err(DdUsage::StatusLevel(owned(value))),
                 }
             }

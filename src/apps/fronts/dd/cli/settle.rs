@@ -1,5 +1,5 @@
 //! From operands to what they mean together.
-use super::operands::{Conversions, Given, Operands};
+use super::operands::{Conversions, GivenCount, Operands};
 use crate::apps::fronts::dd::charsets;
 use crate::apps::fronts::dd::plan::{Conflict, DdUsage, DdWarning};
 use crate::apps::fronts::record_plan::{
@@ -27,7 +27,7 @@ pub(super) fn into_options(operands: Operands, warnings: &mut Vec<DdWarning>) ->
     // Asked for, whether or not cbs makes anything of it.
     let changes_data = ascii || ebcdic || ibm || block || unblock || lcase || ucase || swab;
     let pad = if framing.is_some() { b' ' } else { 0 };
-    let side = |path, words: OpenWords, record_bytes, given: Given, in_bytes| RecordSide {
+    let side = |path, words: OpenWords, record_bytes, given: GivenCount, in_bytes| RecordSide {
         path,
         words,
         record_bytes,
@@ -57,7 +57,7 @@ pub(super) fn into_options(operands: Operands, warnings: &mut Vec<DdWarning>) ->
     })
 }
 
-fn amount(given: Given, in_bytes: bool, record_bytes: u64) -> Amount {
+fn amount(given: GivenCount, in_bytes: bool, record_bytes: u64) -> Amount {
     let value = given.value;
     if given.in_bytes || in_bytes {
         return Amount { records: value / record_bytes, bytes: value % record_bytes };

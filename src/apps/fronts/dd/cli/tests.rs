@@ -1,6 +1,6 @@
 use super::*;
 use crate::apps::fronts::dd::plan::Conflict;
-use crate::apps::fronts::record_plan::{Amount, Durable, FramingKind, Telling};
+use crate::apps::fronts::record_plan::{Amount, Durable, FramingKind, StatusOutput};
 
 fn words(line: &str) -> Vec<OsString> {
     line.split_whitespace().map(OsString::from).collect()
@@ -111,7 +111,7 @@ fn explain_is_known_ahead_of_the_operands_only() {
 
 #[test]
 fn the_last_status_and_the_stronger_sync_win() {
-    assert_eq!(plan("status=none status=noxfer").telling, Telling::NoTransfer);
+    assert_eq!(plan("status=none status=noxfer").telling, StatusOutput::NoTransfer);
     assert_eq!(plan("conv=fdatasync,fsync").durable, Some(Durable::All));
 }
 

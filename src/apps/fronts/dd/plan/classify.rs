@@ -85,7 +85,7 @@ pub struct Blocks {
 
 /// Which way it goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum CopyMethod {
     /// As blocks of haul's own size; what is left behind them goes as records.
     Blocks(Blocks),
     /// As records, for this reason.
@@ -93,33 +93,33 @@ pub enum Way {
 }
 
 /// Which way `plan` goes, with both sides open and at their first bytes.
-pub fn classify(plan: &RecordPlan, source: &DdFacts, dest: &DdFacts) -> Way {
+pub fn classify(plan: &RecordPlan, source: &DdFacts, dest: &DdFacts) -> CopyMethod {
     let reasons = [needs_records(plan), fills_up(plan, source), side_reason(source, true), side_reason(dest, false)];
     if let Some(reason) = reasons.into_iter().flatten().next() {
-        return Way::Records(reason.to_owned());
+        return CopyMethod::Records(reason.to_owned());
     }
     let (Some(skip_bytes), Some(seek_bytes)) = (source.offset, dest.offset) else {
-        return Way::Records("one side has no offsets".to_owned());
+        return CopyMethod::Records("one side has no offsets".to_owned());
     };
     let Some(len) = length(plan, source, dest, skip_bytes, seek_bytes) else {
-        return Way::Records("the length is unknown".to_owned());
+        return CopyMethod::Records("the length is unknown".to_owned());
     };
     if len < WORTH_BYTES {
-        return Way::Records("too short to benefit from queues".to_owned());
+        return CopyMethod::Records("too short to benefit from queues".to_owned());
     }
     let is_file = |facts: &DdFacts| facts.kind == DdKind::File && facts.in_memory;
     let fits_a_cache = plan.source.record_bytes.max(plan.dest.record_bytes) <= WARM_BYTES;
     if is_file(source) && is_file(dest) && fits_a_cache {
-        return Way::Records("both files are in memory, where one buffer is faster than queues".to_owned());
+        return CopyMethod::Records("both files are in memory, where one buffer is faster than queues".to_owned());
     }
     let by_commands = source.kind == DdKind::Commands || dest.kind == DdKind::Commands;
     if source.direct != dest.direct && dest.kind != DdKind::Null && !by_commands {
-        return Way::Records("direct I/O is requested on one side only".to_owned());
+        return CopyMethod::Records("direct I/O is requested on one side only".to_owned());
     }
     // Commands go past the page cache in any case.
     let direct = source.direct || by_commands && dest.direct;
     let passes = PassthroughMode::AsNamed;
-    Way::Blocks(Blocks { skip_bytes, seek_bytes, len, direct, passes, block_bytes: None, depth: None })
+    CopyMethod::Blocks(Blocks { skip_bytes, seek_bytes, len, direct, passes, block_bytes: None, depth: None })
 }
 
 /// What of the plan itself is about records.

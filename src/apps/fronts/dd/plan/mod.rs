@@ -4,5 +4,5 @@ mod classify;
 mod tests;
 mod usage;
 
-pub use classify::{Blocks, DdFacts, DdKind, Way, as_dd_would, block_options, classify, whole_records};
+pub use classify::{Blocks, CopyMethod, DdFacts, DdKind, as_dd_would, block_options, classify, whole_records};
 pub use usage::{Conflict, DdUsage, DdWarning};

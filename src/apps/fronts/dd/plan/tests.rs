@@ -26,10 +26,10 @@ fn new_file() -> DdFacts {
     side(DdKind::File, Some(0))
 }
 
-fn len_of(way: &Way) -> Option<u64> {
+fn len_of(way: &CopyMethod) -> Option<u64> {
     match way {
-        Way::Blocks(blocks) => Some(blocks.len),
-        Way::Records(_) => None,
+        CopyMethod::Blocks(blocks) => Some(blocks.len),
+        CopyMethod::Records(_) => None,
     }
 }
 
@@ -38,7 +38,7 @@ fn a_disk_to_a_disk_in_records_of_512_bytes_goes_as_blocks() {
     let way = classify(&RecordPlan::default(), &disk(64 * MIB), &disk(64 * MIB));
     let (len, passes, block_bytes, depth) = (64 * MIB, PassthroughMode::AsNamed, None, None);
     let blocks = Blocks { skip_bytes: 0, seek_bytes: 0, len, direct: false, passes, block_bytes, depth };
-    assert_eq!(way, Way::Blocks(blocks));
+    assert_eq!(way, CopyMethod::Blocks(blocks));
 }
 
 #[test]

@@ -2,12 +2,12 @@
 mod counts;
 mod explain;
 mod quoting;
+mod reporter;
 mod sentences;
-mod teller;
 #[cfg(test)]
 mod tests;
 
 pub use explain::explained;
 pub use quoting::Quoting;
+pub use reporter::Reporter;
 pub use sentences::{usage, warning};
-pub use teller::Reporter;

@@ -2,8 +2,8 @@
 use super::Quoting;
 use super::counts::human;
 use crate::apps::fronts::dd::plan::{Conflict, DdUsage, DdWarning};
+use crate::apps::fronts::error_text::{self, strerror};
 use crate::apps::fronts::record_plan::{Diagnostic, Durable};
-use crate::apps::fronts::said::{self, strerror};
 use crate::core::Side;
 use std::ffi::OsStr;
 use std::io;
@@ -64,7 +64,7 @@ pub(super) fn complaint(side: Side, complaint: &Diagnostic, name: &[u8], dest_by
     let about = |what: &str, error: &io::Error| [what.as_bytes(), b" ", &path, b": ", &strerror(error)].concat();
     match complaint {
         Diagnostic::Open(error) => about("failed to open", error),
-        Diagnostic::Busy(error) | Diagnostic::CommandsOnly(error) => said::refused(error),
+        Diagnostic::Busy(error) | Diagnostic::CommandsOnly(error) => error_text::refused(error),
         Diagnostic::SetFlags(error) => about("setting flags for", error),
         Diagnostic::Read(error) => about("error reading", error),
         Diagnostic::Write { midway: true, error } => about("writing to", error),

@@ -8,7 +8,7 @@ mod tests;
 use crate::apps::fronts::help;
 use crate::apps::fronts::sg_dd::plan::SgUsage;
 use crate::apps::fronts::sg_plan::{SgFront, SgPlan};
-use operands::{Instead, Words};
+use operands::{InfoOption, Words};
 use std::ffi::OsString;
 
 /// Every operand and word, for `--help` and the man page.
@@ -38,8 +38,8 @@ pub fn parse(front: SgFront, words: &[OsString]) -> Result<SgCommand, SgUsage> {
     let mut taken = Words::default();
     for word in words {
         match taken.take(front, word)? {
-            Some(Instead::Help) => return Ok(SgCommand::Help),
-            Some(Instead::Version) => return Ok(SgCommand::Version),
+            Some(InfoOption::Help) => return Ok(SgCommand::Help),
+            Some(InfoOption::Version) => return Ok(SgCommand::Version),
             None => {}
         }
     }

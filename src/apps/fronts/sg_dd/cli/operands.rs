@@ -65,7 +65,7 @@ pub(super) struct Words {
 
 /// What was asked for instead of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Instead {
+pub(super) enum InfoOption {
     Help,
     Version,
 }
@@ -108,7 +108,7 @@ fn has_flag(front: SgFront, side: usize, flag: &[u8]) -> bool {
 
 impl Words {
     /// Takes the next word in; `Some`: what is requested instead of a copy.
-    pub(super) fn take(&mut self, front: SgFront, word: &OsStr) -> Result<Option<Instead>, SgUsage> {
+    pub(super) fn take(&mut self, front: SgFront, word: &OsStr) -> Result<Option<InfoOption>, SgUsage> {
         let bytes = word.as_bytes();
         let unknown = || SgUsage::Unrecognized(word.to_owned());
         match bytes {
@@ -136,7 +136,7 @@ impl Words {
         self.operand(front, name, value).ok_or_else(name_only)?.map(|()| None)
     }
 
-    fn long_option(&mut self, front: SgFront, name: &[u8]) -> Option<Option<Instead>> {
+    fn long_option(&mut self, front: SgFront, name: &[u8]) -> Option<Option<InfoOption>> {
         let letter = match name {
             b"chkaddr" if front == SgFront::Sgp => b'c',
             b"compare" if front == SgFront::Sg => b'c',
@@ -152,16 +152,16 @@ impl Words {
         self.short_option(front, letter)
     }
 
-    fn short_option(&mut self, front: SgFront, letter: u8) -> Option<Option<Instead>> {
+    fn short_option(&mut self, front: SgFront, letter: u8) -> Option<Option<InfoOption>> {
         match letter {
             b'c' if front == SgFront::Sg => self.verify = true,
             b'c' if front == SgFront::Sgp => self.addresses = self.addresses.saturating_add(1),
             b'd' => self.dry_run = true,
-            b'h' | b'?' => return Some(Some(Instead::Help)),
+            b'h' | b'?' => return Some(Some(InfoOption::Help)),
             b'n' => self.writes_nothing = true,
             b'p' => self.progress = self.progress.saturating_add(1),
             b'v' => self.verbose = self.verbose.saturating_add(1),
-            b'V' => return Some(Some(Instead::Version)),
+            b'V' => return Some(Some(InfoOption::Version)),
             b'x' if front == SgFront::Sg => self.verify = true,
             _ => return None,
         }

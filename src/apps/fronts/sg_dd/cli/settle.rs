@@ -4,7 +4,7 @@ use crate::apps::fronts::record_plan::{
     AddressCheck, Amount, DestWords, Durable, ErrorPolicy, OpenWords, Pattern, RecordPlan, RecordSide,
 };
 use crate::apps::fronts::sg_dd::plan::SgUsage;
-use crate::apps::fronts::sg_plan::{ScsiOptions, ScsiWishes, SgFront, SgPlan};
+use crate::apps::fronts::sg_plan::{ScsiFlags, ScsiOptions, SgFront, SgPlan};
 use std::ffi::OsString;
 
 /// Bytes of a block by default.
@@ -31,7 +31,7 @@ pub(super) fn into_options(front: SgFront, words: Words) -> Result<SgPlan, SgUsa
         2 => Some(60),
         _ => Some(30),
     };
-    let wishes = words.flags.map(|flags| ScsiWishes {
+    let wishes = words.flags.map(|flags| ScsiFlags {
         dio: flags.dio,
         dpo: flags.dpo,
         fua: flags.fua,
@@ -64,7 +64,7 @@ pub(super) fn into_options(front: SgFront, words: Words) -> Result<SgPlan, SgUsa
     })
 }
 
-fn records(words: Words, block_bytes: u64, pattern: Made) -> RecordPlan {
+fn records(words: Words, block_bytes: u64, pattern: SourceSubstitute) -> RecordPlan {
     let [source_flags, dest_flags] = words.flags;
     let side = |path, flags: &Flags, blocks| RecordSide {
         path,
@@ -73,7 +73,7 @@ fn records(words: Words, block_bytes: u64, pattern: Made) -> RecordPlan {
         skip: Amount { records: blocks, bytes: 0 },
     };
     let source = match pattern {
-        Made::Zeros => Some("/dev/zero".into()),
+        SourceSubstitute::Zeros => Some("/dev/zero".into()),
         _ => words.source.filter(|path| path != "-"),
     };
     let dest = words.dest.filter(|path| path != "-").map(|path| if path == "." { "/dev/null".into() } else { path });
@@ -98,8 +98,8 @@ fn records(words: Words, block_bytes: u64, pattern: Made) -> RecordPlan {
         transfer_records: Some(transfer),
         buffers: words.thr.map(|thr| thr as usize),
         pattern: match pattern {
-            Made::Pattern(pattern) => Some(pattern),
-            Made::Zeros | Made::Nothing => None,
+            SourceSubstitute::Pattern(pattern) => Some(pattern),
+            SourceSubstitute::Zeros | SourceSubstitute::Nothing => None,
         },
         addresses: match words.addresses {
             0 => None,
@@ -121,19 +121,19 @@ fn records(words: Words, block_bytes: u64, pattern: Made) -> RecordPlan {
 
 /// What takes the place of the source.
 #[derive(Clone, Copy)]
-enum Made {
+enum SourceSubstitute {
     Nothing,
     Zeros,
     Pattern(Pattern),
 }
 
-fn pattern(flags: &Flags, source: Option<&OsString>) -> Result<Made, SgUsage> {
+fn pattern(flags: &Flags, source: Option<&OsString>) -> Result<SourceSubstitute, SgUsage> {
     let (word, made) = match (flags.zeros, flags.ones, flags.random) {
-        (true, true, _) => ("00,ff", Made::Pattern(Pattern::Addresses)),
-        (true, false, _) => ("00", Made::Zeros),
-        (false, true, _) => ("ff", Made::Pattern(Pattern::Ones)),
-        (false, false, true) => ("random", Made::Pattern(Pattern::Random)),
-        (false, false, false) => return Ok(Made::Nothing),
+        (true, true, _) => ("00,ff", SourceSubstitute::Pattern(Pattern::Addresses)),
+        (true, false, _) => ("00", SourceSubstitute::Zeros),
+        (false, true, _) => ("ff", SourceSubstitute::Pattern(Pattern::Ones)),
+        (false, false, true) => ("random", SourceSubstitute::Pattern(Pattern::Random)),
+        (false, false, false) => return Ok(SourceSubstitute::Nothing),
     };
     match source {
         Some(path) => Err(SgUsage::PatternAndFile(word, path.clone())),

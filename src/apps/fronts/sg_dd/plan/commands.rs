@@ -1,7 +1,7 @@
 //! Sides that are reached by their own SCSI commands: whether they can be, and how they are opened.
 use crate::apps::fronts::dd::plan::{DdFacts, DdKind};
 use crate::apps::fronts::sg_plan::{SgFront, SgPlan};
-use crate::core::{Access, Cache, CommandSet, CommandWishes, EndpointKind, Existing, Facts, PlanSide, Side, Through};
+use crate::core::{Access, Cache, CommandOptions, CommandSet, EndpointKind, Existing, Facts, PlanSide, Side, Through};
 use std::time::Duration;
 
 /// Blocks that commands of 6 bytes can name.
@@ -150,8 +150,8 @@ pub fn are_one_disk(source: &Facts, dest: &Facts) -> bool {
 /// How a side is opened to be reached by commands. `shared`: through memory that the driver shares.
 pub fn command_side(plan: &SgPlan, side: Side, facts: &Facts, shared: bool) -> Option<PlanSide> {
     let (wishes, words) = (plan.wishes[side.index()], words(plan, side));
-    let default = CommandWishes::default();
-    let wishes = CommandWishes {
+    let default = CommandOptions::default();
+    let wishes = CommandOptions {
         timeout: plan.scsi.timeout_s.map_or(default.timeout, |seconds| Duration::from_secs(seconds.into())),
         dpo: wishes.dpo,
         fua: wishes.fua,

@@ -13,6 +13,6 @@ pub use commands::{
     command_side, shared_side,
 };
 pub use count::{CountRefusal, blocks_to_copy};
-pub use status::{Failure, status};
+pub use status::{SgFailure, status};
 pub use usage::{Operand, SgUsage};
 pub use wishes::{Refusal, refused_wish};

@@ -3,7 +3,7 @@ use crate::apps::fronts::sg_plan::SgFront;
 
 /// What ended it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum SgFailure {
     /// The source cannot be opened; the kernel's error.
     OpenSource(Option<i32>),
     /// The dest, or the second one.
@@ -40,24 +40,24 @@ const FILE: u8 = 15;
 const OTHER: u8 = 99;
 
 /// The status with which `front` ends because of `failure`.
-pub fn status(front: SgFront, failure: &Failure) -> u8 {
+pub fn status(front: SgFront, failure: &SgFailure) -> u8 {
     let plain = front == SgFront::Sg;
     match failure {
         // The others look whether it is there before they open it.
-        Failure::OpenSource(Some(ENOENT)) => FILE,
-        Failure::OpenSource(_) | Failure::OpenDest(_) | Failure::Seek(_) if plain => FILE,
-        Failure::OpenSource(errno) | Failure::OpenDest(errno) | Failure::Seek(errno) => from_errno(*errno),
-        Failure::Locked => 90,
-        Failure::Count if front == SgFront::Sgm => 1,
-        Failure::Wish => 31,
-        Failure::CommandLength => 1,
-        Failure::Beyond => 22,
-        Failure::WriteProtected => 7,
-        Failure::Reserved => 24,
-        Failure::Sense(codes) => from_sense(*codes),
-        Failure::Differs => 14,
-        Failure::TooManyBad => 3,
-        Failure::Count | Failure::Io => OTHER,
+        SgFailure::OpenSource(Some(ENOENT)) => FILE,
+        SgFailure::OpenSource(_) | SgFailure::OpenDest(_) | SgFailure::Seek(_) if plain => FILE,
+        SgFailure::OpenSource(errno) | SgFailure::OpenDest(errno) | SgFailure::Seek(errno) => from_errno(*errno),
+        SgFailure::Locked => 90,
+        SgFailure::Count if front == SgFront::Sgm => 1,
+        SgFailure::Wish => 31,
+        SgFailure::CommandLength => 1,
+        SgFailure::Beyond => 22,
+        SgFailure::WriteProtected => 7,
+        SgFailure::Reserved => 24,
+        SgFailure::Sense(codes) => from_sense(*codes),
+        SgFailure::Differs => 14,
+        SgFailure::TooManyBad => 3,
+        SgFailure::Count | SgFailure::Io => OTHER,
     }
 }
 

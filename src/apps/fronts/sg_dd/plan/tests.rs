@@ -1,8 +1,8 @@
 use super::*;
 use crate::apps::fronts::dd::plan::{DdFacts, DdKind};
 use crate::apps::fronts::record_plan::Amount;
-use crate::apps::fronts::sg_plan::{ScsiOptions, ScsiWishes, SgFront, SgPlan};
-use crate::core::{CommandSet, CommandWishes, EndpointKind, Facts, Passthrough, Side};
+use crate::apps::fronts::sg_plan::{ScsiFlags, ScsiOptions, SgFront, SgPlan};
+use crate::core::{CommandOptions, CommandSet, EndpointKind, Facts, Passthrough, Side};
 
 fn side(kind: DdKind, size: Option<u64>) -> DdFacts {
     let logical_block_bytes = (kind == DdKind::Block).then_some(512);
@@ -42,8 +42,8 @@ fn a_device_with_blocks_of_another_size_is_refused() {
 fn each_wish_about_scsi_is_refused_where_no_commands_are_sent() {
     let kinds = [DdKind::File, DdKind::Block];
     assert_eq!(refused_wish(&SgPlan::default(), kinds), None);
-    let wish = |change: fn(&mut ScsiWishes)| {
-        let mut wishes = ScsiWishes::default();
+    let wish = |change: fn(&mut ScsiFlags)| {
+        let mut wishes = ScsiFlags::default();
         change(&mut wishes);
         wishes
     };
@@ -78,7 +78,7 @@ fn each_wish_about_scsi_is_refused_where_no_commands_are_sent() {
 
 #[test]
 fn what_dio_and_blk_sgio_ask_of_both_sides_is_for_the_one_that_takes_commands() {
-    let both = |change: fn(&mut ScsiWishes)| {
+    let both = |change: fn(&mut ScsiFlags)| {
         let mut plan = SgPlan::default();
         plan.wishes.iter_mut().for_each(change);
         plan
@@ -103,7 +103,7 @@ fn a_side_by_commands_refuses_words_that_it_cannot_keep() {
         refused_wish(&plan, [DdKind::Commands; 2]).map(|refusal| refusal.word)
     };
     let all = |plan: &mut SgPlan| {
-        plan.wishes[0] = ScsiWishes { dio: true, dpo: true, fua: true, fua_nv: true, mmap: false, passthrough: true };
+        plan.wishes[0] = ScsiFlags { dio: true, dpo: true, fua: true, fua_nv: true, mmap: false, passthrough: true };
         plan.records.source.words.direct = true;
         plan.records.dest.words.excl = true;
     };
@@ -181,12 +181,12 @@ fn a_side_is_opened_with_the_wishes_of_its_words() {
         timeout_s: Some(7),
     };
     let mut plan = SgPlan { scsi, ..SgPlan::default() };
-    plan.wishes[1] = ScsiWishes { dio: true, fua: true, fua_nv: true, ..ScsiWishes::default() };
+    plan.wishes[1] = ScsiFlags { dio: true, fua: true, fua_nv: true, ..ScsiFlags::default() };
     (plan.records.dest.words.excl, plan.records.dest.words.flock) = (true, true);
     let side = command_side(&plan, Side::Dest, &disk_by_commands(0), false).expect("it has a node");
     assert!(side.access.exclusive);
     let wishes = side.through.expect("by commands").wishes;
-    let wanted = CommandWishes {
+    let wanted = CommandOptions {
         timeout: std::time::Duration::from_secs(7),
         fua: true,
         fua_nv: true,
@@ -197,7 +197,7 @@ fn a_side_is_opened_with_the_wishes_of_its_words() {
         shared: false,
         exclusive: true,
         locked: true,
-        ..CommandWishes::default()
+        ..CommandOptions::default()
     };
     assert_eq!(wishes, wanted);
     let shared = command_side(&plan, Side::Dest, &disk_by_commands(0), true).expect("it has a node");
@@ -214,26 +214,26 @@ fn a_side_is_opened_with_the_wishes_of_its_words() {
 #[test]
 fn failures_end_with_the_status_of_the_program() {
     let table = [
-        (Failure::OpenSource(Some(2)), [15, 15, 15]),
-        (Failure::OpenSource(Some(13)), [15, 63, 63]),
-        (Failure::OpenDest(Some(2)), [15, 52, 52]),
-        (Failure::Seek(Some(22)), [15, 72, 72]),
-        (Failure::Seek(Some(75)), [15, 50, 50]),
-        (Failure::Locked, [90; 3]),
-        (Failure::Count, [99, 99, 1]),
-        (Failure::Wish, [31; 3]),
-        (Failure::Differs, [14; 3]),
-        (Failure::TooManyBad, [3; 3]),
-        (Failure::CommandLength, [1; 3]),
-        (Failure::Beyond, [22; 3]),
-        (Failure::WriteProtected, [7; 3]),
-        (Failure::Reserved, [24; 3]),
-        (Failure::Sense([3, 0x11, 0]), [3; 3]),
-        (Failure::Sense([4, 0x44, 0]), [3; 3]),
-        (Failure::Sense([5, 0x20, 0]), [9; 3]),
-        (Failure::Sense([5, 0x24, 0]), [5; 3]),
-        (Failure::Sense([9, 0, 0]), [99; 3]),
-        (Failure::Io, [99; 3]),
+        (SgFailure::OpenSource(Some(2)), [15, 15, 15]),
+        (SgFailure::OpenSource(Some(13)), [15, 63, 63]),
+        (SgFailure::OpenDest(Some(2)), [15, 52, 52]),
+        (SgFailure::Seek(Some(22)), [15, 72, 72]),
+        (SgFailure::Seek(Some(75)), [15, 50, 50]),
+        (SgFailure::Locked, [90; 3]),
+        (SgFailure::Count, [99, 99, 1]),
+        (SgFailure::Wish, [31; 3]),
+        (SgFailure::Differs, [14; 3]),
+        (SgFailure::TooManyBad, [3; 3]),
+        (SgFailure::CommandLength, [1; 3]),
+        (SgFailure::Beyond, [22; 3]),
+        (SgFailure::WriteProtected, [7; 3]),
+        (SgFailure::Reserved, [24; 3]),
+        (SgFailure::Sense([3, 0x11, 0]), [3; 3]),
+        (SgFailure::Sense([4, 0x44, 0]), [3; 3]),
+        (SgFailure::Sense([5, 0x20, 0]), [9; 3]),
+        (SgFailure::Sense([5, 0x24, 0]), [5; 3]),
+        (SgFailure::Sense([9, 0, 0]), [99; 3]),
+        (SgFailure::Io, [99; 3]),
     ];
     for (failure, statuses) in table {
         assert_eq!(SgFront::ALL.map(|front| status(front, &failure)), statuses, "{failure:?}");

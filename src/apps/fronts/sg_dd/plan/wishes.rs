@@ -1,6 +1,6 @@
 //! Which wishes about SCSI an endpoint can honour: the one place that decides it.
 use crate::apps::fronts::dd::plan::DdKind;
-use crate::apps::fronts::sg_plan::{ScsiWishes, SgPlan};
+use crate::apps::fronts::sg_plan::{ScsiFlags, SgPlan};
 use crate::core::Side;
 
 /// A word that this endpoint cannot honour.
@@ -24,9 +24,9 @@ fn takes_commands(kind: DdKind) -> bool {
 const NO_COMMANDS: &str = "it applies to SCSI commands, and this side uses none";
 
 /// Each wish of a side, its word, and what comes nearest to it without SCSI commands.
-type Wish = (fn(&ScsiWishes) -> bool, &'static str, [&'static str; 2]);
+type ScsiWishRow = (fn(&ScsiFlags) -> bool, &'static str, [&'static str; 2]);
 
-const WISHES: [Wish; 6] = [
+const WISHES: [ScsiWishRow; 6] = [
     (
         |wishes| wishes.passthrough,
         "sgio (pt, blk_sgio=1)",
@@ -89,18 +89,18 @@ pub fn refused_wish(plan: &SgPlan, kinds: [DdKind; 2]) -> Option<Refusal> {
 }
 
 /// The wishes of a side without commands. What dio=1 and blk_sgio=1 ask of both sides is for the one that takes them.
-fn of_this_side(plan: &SgPlan, side: Side, commands: [bool; 2]) -> ScsiWishes {
+fn of_this_side(plan: &SgPlan, side: Side, commands: [bool; 2]) -> ScsiFlags {
     let one_does = commands != [false, false];
-    let for_the_other = |wished: fn(&ScsiWishes) -> bool| one_does && plan.wishes.iter().all(wished);
+    let for_the_other = |wished: fn(&ScsiFlags) -> bool| one_does && plan.wishes.iter().all(wished);
     let wishes = plan.wishes[side.index()];
-    ScsiWishes {
+    ScsiFlags {
         dio: wishes.dio && !for_the_other(|wishes| wishes.dio),
         passthrough: wishes.passthrough && !for_the_other(|wishes| wishes.passthrough),
         ..wishes
     }
 }
 
-fn without_commands(wishes: &ScsiWishes, side: Side) -> Option<Refusal> {
+fn without_commands(wishes: &ScsiFlags, side: Side) -> Option<Refusal> {
     let (_, word, instead) = WISHES.iter().find(|(wished, ..)| wished(wishes))?;
     Some(Refusal { side: Some(side), word, because: NO_COMMANDS, instead: instead[side.index()] })
 }

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 
 /// What has to be known to continue.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Interrupted {
+pub struct Continuation {
     /// The program, in as many words as it was called by.
     pub program: Vec<OsString>,
     /// The words behind it.
@@ -25,7 +25,7 @@ pub struct Interrupted {
 }
 
 /// The command line, quoted for a shell; where there is none, why.
-pub fn continue_command(plan: &SgPlan, at: &Interrupted) -> Result<Vec<u8>, &'static str> {
+pub fn continue_command(plan: &SgPlan, at: &Continuation) -> Result<Vec<u8>, &'static str> {
     if at.source_streams {
         return Err("data already read from a stream cannot be read again");
     }
@@ -52,7 +52,7 @@ pub fn continue_command(plan: &SgPlan, at: &Interrupted) -> Result<Vec<u8>, &'st
 }
 
 /// A word as it is to be repeated; `None`: not at all.
-fn kept(word: &OsStr, at: &Interrupted) -> Option<Vec<u8>> {
+fn kept(word: &OsStr, at: &Continuation) -> Option<Vec<u8>> {
     let bytes = word.as_bytes();
     let replaced: [&[u8]; 5] = [b"skip=", b"seek=", b"count=", b"append=", b"of2="];
     if replaced.iter().any(|name| bytes.starts_with(name)) {

@@ -35,12 +35,12 @@ pub(super) fn records(counts: &RecordCounts, lines: Lines, margin: &str) -> Stri
 
 /// What was moved up to now, and up to the report before this one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Moved {
+pub(super) struct Progressed {
     pub(super) bytes: u64,
     pub(super) time: Duration,
 }
 
-impl Moved {
+impl Progressed {
     /// In millions of bytes a second; `None` where it is too little to tell.
     fn rate(self) -> Option<f64> {
         let seconds = self.time.as_secs_f64();
@@ -50,7 +50,7 @@ impl Moved {
 
 /// `time to transfer data: 18.779506 secs at 57.18 MB/sec`. While it continues, `so_far`, with the speed since
 /// `before`.
-pub(super) fn timing(front: SgFront, moved: Moved, so_far: bool, before: Option<Moved>) -> String {
+pub(super) fn timing(front: SgFront, moved: Progressed, so_far: bool, before: Option<Progressed>) -> String {
     let time = format!("{}.{:06} secs", moved.time.as_secs(), moved.time.subsec_micros());
     let (colon, at) = if front == SgFront::Sgp { ("", ", ") } else { (":", " at ") };
     let mut text = match (so_far, front) {
@@ -61,11 +61,11 @@ pub(super) fn timing(front: SgFront, moved: Moved, so_far: bool, before: Option<
     if let Some(rate) = moved.rate() {
         let _ = write!(text, "{at}{rate:.2} MB/sec");
     }
-    let since = before.map(|before| Moved {
+    let since = before.map(|before| Progressed {
         bytes: moved.bytes.saturating_sub(before.bytes),
         time: moved.time.saturating_sub(before.time),
     });
-    if let Some(rate) = since.and_then(Moved::rate) {
+    if let Some(rate) = since.and_then(Progressed::rate) {
         let _ = write!(text, " (delta {rate:.2} MB/sec)");
     }
     text.push('\n');

@@ -1,13 +1,13 @@
 //! The words of sg_dd, sgp_dd and sgm_dd on standard error: sentences, counts, times, how to continue.
 mod again;
 mod counts;
+mod reporter;
 mod sentences;
-mod teller;
 #[cfg(test)]
 mod tests;
 
-pub use again::{Interrupted, continue_command};
+pub use again::{Continuation, continue_command};
+pub use reporter::SgReporter;
 pub use sentences::{command_refusal, count_refusal, disk_failure, refusal, usage};
-pub use teller::SgTeller;
 
 pub(in crate::apps::fronts) use sentences::careful;

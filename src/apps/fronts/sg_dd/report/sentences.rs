@@ -1,6 +1,6 @@
 //! Sentences. Where scripts could look for one it begins as that of sg3_utils does; it then says what to do.
-use crate::apps::fronts::record_plan::{Careful, Diagnostic};
-use crate::apps::fronts::said::{self, strerror};
+use crate::apps::fronts::error_text::{self, strerror};
+use crate::apps::fronts::record_plan::{Diagnostic, ExtraDiagnostic};
 use crate::apps::fronts::sg_dd::plan::{CommandRefusal, CountRefusal, Operand, Refusal, SgUsage};
 use crate::apps::fronts::sg_plan::SgFront;
 use crate::core::{DeviceError, Error, Side};
@@ -81,7 +81,7 @@ pub(super) fn complaint(side: Side, complaint: &Diagnostic, name: &[u8], at: u64
             let towards = if source { " for reading: " } else { " for writing: " };
             [b"could not open ", name, towards.as_bytes(), &strerror(error)].concat()
         }
-        Diagnostic::Busy(error) | Diagnostic::CommandsOnly(error) => said::refused(error),
+        Diagnostic::Busy(error) | Diagnostic::CommandsOnly(error) => error_text::refused(error),
         Diagnostic::SetFlags(error) => about("could not set flags on ", error),
         Diagnostic::Read(error) => [format!("reading, skip={at} : ").as_bytes(), &reason(error)].concat(),
         Diagnostic::Write { error, .. } => [format!("writing, seek={at} : ").as_bytes(), &reason(error)].concat(),
@@ -155,10 +155,12 @@ pub fn disk_failure(error: &Error, program: &[u8]) -> Vec<u8> {
 }
 
 /// The same of what goes beyond dd.
-pub(crate) fn careful(what: &Careful, name: &[u8]) -> Vec<u8> {
+pub(crate) fn careful(what: &ExtraDiagnostic, name: &[u8]) -> Vec<u8> {
     match what {
-        Careful::Locked(error) => [b"flock(LOCK_EX | LOCK_NB) on ", name, b" failed: ", &strerror(error)].concat(),
-        Careful::Unreadable { record, error, unfetched } => {
+        ExtraDiagnostic::Locked(error) => {
+            [b"flock(LOCK_EX | LOCK_NB) on ", name, b" failed: ", &strerror(error)].concat()
+        }
+        ExtraDiagnostic::Unreadable { record, error, unfetched } => {
             let zeros = format!(" block {record}, zeros instead: ");
             let mut text = [b"cannot read ", name, zeros.as_bytes(), &strerror(error)].concat();
             if let Some(why) = unfetched {
@@ -166,33 +168,33 @@ pub(crate) fn careful(what: &Careful, name: &[u8]) -> Vec<u8> {
             }
             text
         }
-        Careful::Fetched(record, error) => {
+        ExtraDiagnostic::Fetched(record, error) => {
             let fetched = format!(" block {record}, what READ LONG fetched instead: ");
             [b"cannot read ", name, fetched.as_bytes(), &strerror(error)].concat()
         }
-        Careful::ReadToCompare(error) => {
+        ExtraDiagnostic::ReadToCompare(error) => {
             [b"VERIFY by ", name, b": ", &strerror(error), b"; haul reads and compares its blocks instead"].concat()
         }
-        Careful::NotShared(error) => {
+        ExtraDiagnostic::NotShared(error) => {
             [b"no shared memory from the driver of ", name, b": ", &strerror(error), b"; it copies instead"].concat()
         }
-        Careful::TooManyBad(most) => {
+        ExtraDiagnostic::TooManyBad(most) => {
             [b"more than ", format!("{most} consecutive bad blocks on ").as_bytes(), name].concat()
         }
-        Careful::Unwritable(block, error) => {
+        ExtraDiagnostic::Unwritable(block, error) => {
             [b"cannot write ", name, format!(" block {block}, skipped: ").as_bytes(), &strerror(error)].concat()
         }
-        Careful::Differs { record, byte } => {
+        ExtraDiagnostic::Differs { record, byte } => {
             [b"miscompare on ", name, format!(" block {record}, byte {byte} of it").as_bytes()].concat()
         }
-        Careful::DestEnds(block) => {
+        ExtraDiagnostic::DestEnds(block) => {
             [b"miscompare on ", name, format!(": it ends in block {block}").as_bytes()].concat()
         }
-        Careful::WrongAddress { record, byte, found } => {
+        ExtraDiagnostic::WrongAddress { record, byte, found } => {
             let text = format!(" block {record} holds 0x{found:08x} at byte {byte}, not its address");
             [format!("chkaddr failure at addr=0x{:x}: ", *record as u32).as_bytes(), name, text.as_bytes()].concat()
         }
-        Careful::Compare(error) => [b"reading ", name, b" to compare with: ", &strerror(error)].concat(),
-        Careful::Second(error) => [b"cannot write to of2=: ".as_slice(), &strerror(error)].concat(),
+        ExtraDiagnostic::Compare(error) => [b"reading ", name, b" to compare with: ", &strerror(error)].concat(),
+        ExtraDiagnostic::Second(error) => [b"cannot write to of2=: ".as_slice(), &strerror(error)].concat(),
     }
 }

@@ -1,5 +1,5 @@
-use super::counts::{Lines, Moved, records, time_left, timing};
-use super::{Interrupted, continue_command};
+use super::counts::{Lines, Progressed, records, time_left, timing};
+use super::{Continuation, continue_command};
 use crate::apps::fronts::record_counts::RecordCounts;
 use crate::apps::fronts::record_plan::{Amount, Pattern};
 use crate::apps::fronts::sg_plan::{SgFront, SgPlan};
@@ -14,12 +14,12 @@ fn words(line: &[&str]) -> Vec<OsString> {
     line.iter().map(OsString::from).collect()
 }
 
-fn at(line: &[&str]) -> Interrupted {
+fn at(line: &[&str]) -> Continuation {
     let program = words(&["haul", "sg_dd"]);
-    Interrupted { program, words: words(line), done: 10, total: 100, ..Interrupted::default() }
+    Continuation { program, words: words(line), done: 10, total: 100, ..Continuation::default() }
 }
 
-fn command(plan: &SgPlan, at: &Interrupted) -> String {
+fn command(plan: &SgPlan, at: &Continuation) -> String {
     String::from_utf8(continue_command(plan, at).expect("it can be continued")).unwrap()
 }
 
@@ -39,15 +39,15 @@ fn counts_are_told_as_the_family_tells_them() {
 
 #[test]
 fn times_are_told_in_the_form_of_1_46() {
-    let moved = Moved { bytes: 51_200, time: Duration::from_micros(1290) };
+    let moved = Progressed { bytes: 51_200, time: Duration::from_micros(1290) };
     let line = |front, so_far, before| timing(front, moved, so_far, before);
     assert_eq!(line(SgFront::Sg, false, None), "time to transfer data: 0.001290 secs at 39.69 MB/sec\n");
     assert_eq!(line(SgFront::Sgp, false, None), "time to transfer data was 0.001290 secs, 39.69 MB/sec\n");
     assert_eq!(line(SgFront::Sgp, true, None), "time to transfer data so far 0.001290 secs, 39.69 MB/sec\n");
-    let before = Some(Moved { bytes: 25_600, time: Duration::from_micros(290) });
+    let before = Some(Progressed { bytes: 25_600, time: Duration::from_micros(290) });
     let delta = "time to transfer data so far: 0.001290 secs at 39.69 MB/sec (delta 25.60 MB/sec)\n";
     assert_eq!(line(SgFront::Sgm, true, before), delta);
-    let nothing = Moved { bytes: 0, time: Duration::from_micros(5) };
+    let nothing = Progressed { bytes: 0, time: Duration::from_micros(5) };
     assert_eq!(timing(SgFront::Sg, nothing, false, None), "time to transfer data: 0.000005 secs\n");
 }
 
@@ -82,7 +82,7 @@ fn appending_continues_at_its_place() {
 
 #[test]
 fn what_was_made_exclusively_is_there_when_it_continues() {
-    let called = Interrupted { dest_file_bytes: Some(0), ..at(&["if=a", "of=b", "oflag=excl"]) };
+    let called = Continuation { dest_file_bytes: Some(0), ..at(&["if=a", "of=b", "oflag=excl"]) };
     assert_eq!(command(&plan(SgFront::Sg), &called), "haul sg_dd if=a of=b skip=10 seek=10 count=90");
     let device = at(&["if=a", "of=/dev/sdb", "oflag=excl"]);
     assert!(command(&plan(SgFront::Sg), &device).contains("oflag=excl"));
@@ -99,8 +99,8 @@ fn a_made_up_source_has_no_place_unless_it_tells_addresses() {
 
 #[test]
 fn streams_cannot_be_continued() {
-    let source = Interrupted { source_streams: true, ..at(&["of=b"]) };
-    let dest = Interrupted { dest_streams: true, ..at(&["if=a"]) };
+    let source = Continuation { source_streams: true, ..at(&["of=b"]) };
+    let dest = Continuation { dest_streams: true, ..at(&["if=a"]) };
     for called in [source, dest] {
         assert!(continue_command(&plan(SgFront::Sg), &called).is_err());
     }

@@ -2,8 +2,8 @@
 use super::console::Console;
 use super::exit::{Exit, printed};
 use crate::core::schedules;
-use crate::core::{Decision, Digest, Ended, Facts, Outcome, Plan, Result, Silent};
-use crate::engine::Ends;
+use crate::core::{Decision, Digest, Ended, Facts, NoObserver, Outcome, Plan, Result};
+use crate::engine::Endpoints;
 use crate::job::session::{Session, Task};
 use crate::job::{Prepared, estimate};
 use crate::plan::{Options, ProgressStyle};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 /// How a run went.
-pub(super) struct Went<'a> {
+pub(super) struct FinishedRun<'a> {
     pub(super) options: &'a Options,
     pub(super) decision: &'a Decision,
     pub(super) outcome: &'a Outcome,
@@ -46,32 +46,32 @@ pub(super) fn show_plan(options: &Options, decision: &Decision, [source, dest]: 
 pub(super) fn carry_out(
     options: &Options,
     decision: &Decision,
-    ends: &Ends,
+    ends: &Endpoints,
     words: &[String],
     console: &Arc<Console>,
 ) -> Result<Exit> {
     let session = Session::new(console.clone());
     let started = SystemTime::now();
     let plan = &decision.plan;
-    let outcome = &session.run(Task::new(plan, ends, &mut *schedules::make(plan, &ends[0]), &Silent));
-    tell(&Went { options, decision, outcome, words, started }, console)
+    let outcome = &session.run(Task::new(plan, ends, &mut *schedules::make(plan, &ends[0]), &NoObserver));
+    report_run(&FinishedRun { options, decision, outcome, words, started }, console)
 }
 
 /// Tells how a run went.
-pub(super) fn tell(went: &Went<'_>, console: &Console) -> Result<Exit> {
-    let Went { options, decision, outcome, words, started } = *went;
+pub(super) fn report_run(run: &FinishedRun<'_>, console: &Console) -> Result<Exit> {
+    let FinishedRun { options, decision, outcome, words, started } = *run;
     let plan = &decision.plan;
     let out = console.out;
     let report = json::outcome(decision, outcome, words, Some(started));
     console.finish_with(&report);
     let stdout_is_dest = (options.dest == "-" || options.also.iter().any(|dest| dest == "-")) && plan.route.writes();
     // Progress in JSON has ended with the report: nothing else may be between its lines.
-    let told = options.progress == ProgressStyle::Json;
+    let printed_as_json = options.progress == ProgressStyle::Json;
     let print = |text: &str| {
         if stdout_is_dest {
             // Where lines of JSON are printed to standard error, the last of them has the digests.
-            if !told {
-                out.tell(text);
+            if !printed_as_json {
+                out.eprint(text);
             }
             return Exit::Status(0);
         }
@@ -79,14 +79,14 @@ pub(super) fn tell(went: &Went<'_>, console: &Console) -> Result<Exit> {
     };
     let printed = match (options.json, &outcome.ended) {
         (true, ended) => {
-            if let (Ended::Failed(error), false) = (ended, told) {
-                out.tell(&text::error(error));
+            if let (Ended::Failed(error), false) = (ended, printed_as_json) {
+                out.eprint(&text::error(error));
             }
             print(&json::text(&report))
         }
         (false, _) => {
-            if !told {
-                out.tell(&text::outcome(decision, outcome, words, options.verbosity));
+            if !printed_as_json {
+                out.eprint(&text::outcome(decision, outcome, words, options.verbosity));
             }
             // What only the manifest needs was not asked for here.
             let asked = outcome.digests.iter().filter(|digest| options.hashes.contains(&digest.kind));

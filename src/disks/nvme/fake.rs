@@ -17,19 +17,20 @@ use std::time::Duration;
 pub(super) const NSID: u32 = 7;
 
 /// What is to happen to the next command.
-pub(super) enum Next {
-    Says(u16),
+#[derive(Clone, Copy)]
+pub(super) enum Reply {
+    Status(u16),
     Errno(i32),
 }
 
 /// A drive in memory.
-pub(super) struct MadeUp {
+pub(super) struct FakeDrive {
     pub(super) shift: u8,
     pub(super) bytes: Mutex<Vec<u8>>,
     /// Blocks that can be neither read nor written.
     pub(super) bad: BTreeSet<u64>,
     /// Happens to the next commands, the last one first.
-    pub(super) next: Mutex<Vec<Next>>,
+    pub(super) next: Mutex<Vec<Reply>>,
     /// Transfers longer than this are EINVAL, as where memory lies in too many pieces.
     pub(super) transfer_bytes_max: usize,
     /// Opcode, first block and blocks of every command of the namespace.
@@ -46,10 +47,10 @@ pub(super) struct MadeUp {
     null: File,
 }
 
-impl MadeUp {
+impl FakeDrive {
     pub(super) fn new(bytes: Vec<u8>, shift: u8, bad: &[u64]) -> Self {
         let blocks = bytes.len() as u64 >> shift;
-        MadeUp {
+        FakeDrive {
             shift,
             bytes: Mutex::new(bytes),
             bad: bad.iter().copied().collect(),
@@ -137,7 +138,7 @@ impl MadeUp {
     }
 }
 
-impl Drive for Arc<MadeUp> {
+impl Drive for Arc<FakeDrive> {
     fn give(&self, set: Set, command: &Command, data: Data<'_>) -> io::Result<Status> {
         if self.gone.load(Relaxed) {
             return Err(io::Error::from_raw_os_error(libc::ENODEV));
@@ -149,8 +150,8 @@ impl Drive for Arc<MadeUp> {
         let lba = u64::from(high) << 32 | u64::from(low);
         self.given.lock().unwrap().push((command.opcode(), lba, (control & 0xffff) + 1));
         match self.next.lock().unwrap().pop() {
-            Some(Next::Says(raw)) => return Ok(Status(raw)),
-            Some(Next::Errno(errno)) => return Err(io::Error::from_raw_os_error(errno)),
+            Some(Reply::Status(raw)) => return Ok(Status(raw)),
+            Some(Reply::Errno(errno)) => return Err(io::Error::from_raw_os_error(errno)),
             None => {}
         }
         let len = match &data {

@@ -1,30 +1,30 @@
 use super::lines::{phase_name, seconds};
 use crate::core::{Event, Limits, Phase};
 use crate::report::columns;
-use crate::report::json::{self, Failure, object};
+use crate::report::json::{self, FailureReport, object};
 use crate::report::printable::printable;
 use crate::report::style::{CARE, paint};
 use std::time::Duration;
 
 /// An event that outlives the call which told it.
 #[derive(Debug)]
-pub(super) enum Said {
+pub(super) enum ProgressEvent {
     Began(Phase),
     Paced { limits: Limits, because: String },
     FellBack(String),
     Warned(String),
-    Failed(Failure),
+    Failed(FailureReport),
 }
 
-impl Said {
+impl ProgressEvent {
     /// The event, if it is one to be reported.
     pub(super) fn of(event: &Event<'_>) -> Option<Self> {
         Some(match *event {
-            Event::Began(phase) => Said::Began(phase),
-            Event::Paced { limits, because } => Said::Paced { limits, because: because.to_owned() },
-            Event::FellBack(message) => Said::FellBack(message.to_owned()),
-            Event::Warned(message) => Said::Warned(message.to_owned()),
-            Event::Failed(error) => Said::Failed(Failure::from(error)),
+            Event::Began(phase) => ProgressEvent::Began(phase),
+            Event::Paced { limits, because } => ProgressEvent::Paced { limits, because: because.to_owned() },
+            Event::FellBack(message) => ProgressEvent::FellBack(message.to_owned()),
+            Event::Warned(message) => ProgressEvent::Warned(message.to_owned()),
+            Event::Failed(error) => ProgressEvent::Failed(FailureReport::from(error)),
             Event::Digested(_) => return None,
         })
     }
@@ -32,7 +32,7 @@ impl Said {
     /// For people, while the copy runs: only what they may want to act on. The rest is in the report.
     pub(super) fn text(&self) -> Option<String> {
         match self {
-            Said::Warned(message) => {
+            ProgressEvent::Warned(message) => {
                 let first = format!("haul: {} ", paint(CARE, "warning:"));
                 Some(columns::message(&first, "      ", &printable(message)))
             }
@@ -44,14 +44,16 @@ impl Said {
     pub(super) fn json(&self, elapsed: Duration) -> String {
         let elapsed_s = seconds(elapsed);
         match self {
-            Said::Began(phase) => json::line(&object! { r#type: "phase", elapsed_s, phase: phase_name(*phase) }),
-            Said::Paced { limits, because } => {
+            ProgressEvent::Began(phase) => {
+                json::line(&object! { r#type: "phase", elapsed_s, phase: phase_name(*phase) })
+            }
+            ProgressEvent::Paced { limits, because } => {
                 let (block_bytes, queue_depth) = (limits.block_bytes, json::queue_depth(*limits));
                 json::line(&object! { r#type: "pace", elapsed_s, block_bytes, queue_depth, because })
             }
-            Said::FellBack(message) => json::line(&object! { r#type: "fallback", elapsed_s, message }),
-            Said::Warned(message) => json::line(&object! { r#type: "warning", elapsed_s, message }),
-            Said::Failed(error) => json::line(&object! { r#type: "error", elapsed_s, error }),
+            ProgressEvent::FellBack(message) => json::line(&object! { r#type: "fallback", elapsed_s, message }),
+            ProgressEvent::Warned(message) => json::line(&object! { r#type: "warning", elapsed_s, message }),
+            ProgressEvent::Failed(error) => json::line(&object! { r#type: "error", elapsed_s, error }),
         }
     }
 }

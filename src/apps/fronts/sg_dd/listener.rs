@@ -1,9 +1,9 @@
 //! Failures and signals during the copy.
 use crate::apps::fronts::dd::watch::Watcher;
-use crate::apps::fronts::record_plan::{Careful, Diagnostic, RecordListener};
-use crate::apps::fronts::records::{Ends, Sort};
-use crate::apps::fronts::sg_dd::plan::Failure;
-use crate::apps::fronts::sg_dd::report::{Interrupted, SgTeller, continue_command};
+use crate::apps::fronts::record_plan::{Diagnostic, ExtraDiagnostic, RecordListener};
+use crate::apps::fronts::records::{OpenSides, SideKind};
+use crate::apps::fronts::sg_dd::plan::SgFailure;
+use crate::apps::fronts::sg_dd::report::{Continuation, SgReporter, continue_command};
 use crate::apps::fronts::sg_plan::SgPlan;
 use crate::core::{DeviceError, Kind, Side};
 use crate::sys;
@@ -12,8 +12,8 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Tells what happens, and remembers what the status hangs on.
-pub(super) struct Hearing {
-    pub(super) teller: SgTeller,
+pub(super) struct SgListener {
+    pub(super) reporter: SgReporter,
     pub(super) plan: SgPlan,
     total: u64,
     state: Mutex<State>,
@@ -22,9 +22,9 @@ pub(super) struct Hearing {
 #[derive(Default)]
 struct State {
     /// How it was called; what it found when it opened both sides.
-    at: Interrupted,
-    ends: Option<Arc<Ends>>,
-    failure: Option<Failure>,
+    at: Continuation,
+    ends: Option<Arc<OpenSides>>,
+    failure: Option<SgFailure>,
     pipe_broke: bool,
 }
 
@@ -34,23 +34,23 @@ pub(super) fn signals() -> Vec<i32> {
     all.into_iter().filter(|signal| !sys::is_ignored(*signal)).collect()
 }
 
-impl Hearing {
-    pub(super) fn new(teller: SgTeller, plan: SgPlan, called: Interrupted, total: u64) -> Self {
-        let state = State { at: Interrupted { total, ..called }, ..State::default() };
-        Hearing { teller, plan, total, state: state.into() }
+impl SgListener {
+    pub(super) fn new(reporter: SgReporter, plan: SgPlan, called: Continuation, total: u64) -> Self {
+        let state = State { at: Continuation { total, ..called }, ..State::default() };
+        SgListener { reporter, plan, total, state: state.into() }
     }
 
     /// Both sides are open.
-    pub(super) fn opened(&self, ends: &Arc<Ends>) {
+    pub(super) fn opened(&self, ends: &Arc<OpenSides>) {
         let mut state = self.state();
         state.ends = Some(ends.clone());
         state.at.source_streams = streams(ends, Side::Source) && self.plan.records.pattern.is_none();
         state.at.dest_streams = streams(ends, Side::Dest);
-        state.at.dest_file_bytes = ends.dest.size.filter(|_| ends.dest.sort == Sort::File);
+        state.at.dest_file_bytes = ends.dest.size.filter(|_| ends.dest.sort == SideKind::File);
     }
 
     /// What ended it first, if anything did.
-    pub(super) fn failed(&self) -> Option<Failure> {
+    pub(super) fn failed(&self) -> Option<SgFailure> {
         self.state().failure.clone()
     }
 
@@ -65,13 +65,13 @@ impl Hearing {
 
     /// How to continue, in whole lines.
     fn again(&self) -> Vec<u8> {
-        let counts = self.teller.counts();
+        let counts = self.reporter.counts();
         let state = self.state();
         let done = counts.written_full + counts.written_partial;
         if state.ends.is_none() || done >= self.total {
             return Vec::new();
         }
-        match continue_command(&self.plan, &Interrupted { done, ..state.at.clone() }) {
+        match continue_command(&self.plan, &Continuation { done, ..state.at.clone() }) {
             Ok(command) => {
                 let more: &[u8] = match &self.plan.records.second {
                     Some(_) => b"OFILE2 cannot be continued: it would start again from the beginning.\n",
@@ -84,7 +84,7 @@ impl Hearing {
     }
 }
 
-impl RecordListener for Hearing {
+impl RecordListener for SgListener {
     fn complain(&self, side: Side, complaint: &Diagnostic, with_counts: bool) {
         let mut state = self.state();
         if is_broken_pipe(complaint) && !sys::was_pipe_ignored() {
@@ -95,21 +95,21 @@ impl RecordListener for Hearing {
             state.failure = failure(side, complaint);
         }
         drop(state);
-        self.teller.complain(side, complaint, with_counts);
+        self.reporter.complain(side, complaint, with_counts);
     }
 }
 
-impl Watcher for Hearing {
+impl Watcher for SgListener {
     fn report(&self) {
-        self.teller.tell_report();
+        self.reporter.print_report();
     }
 
     fn progress(&self) {
-        self.teller.tell_progress();
+        self.reporter.print_progress();
     }
 
     fn interrupted(&self) {
-        self.teller.tell_interrupted(&self.again());
+        self.reporter.print_interrupted(&self.again());
         // The process dies without letting go of them.
         if let Some(ends) = self.state().ends.clone() {
             ends.drop_caches();
@@ -120,44 +120,46 @@ impl Watcher for Hearing {
 fn is_broken_pipe(complaint: &Diagnostic) -> bool {
     let broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
     match complaint {
-        Diagnostic::Write { error, .. } | Diagnostic::Careful(Careful::Second(error)) => broken(error),
+        Diagnostic::Write { error, .. } | Diagnostic::Careful(ExtraDiagnostic::Second(error)) => broken(error),
         _ => false,
     }
 }
 
 /// What ends it, of what was complained about; `None`: nothing does.
-pub(super) fn failure(side: Side, complaint: &Diagnostic) -> Option<Failure> {
+pub(super) fn failure(side: Side, complaint: &Diagnostic) -> Option<SgFailure> {
     let errno = |error: &io::Error| error.raw_os_error();
     Some(match complaint {
         Diagnostic::Open(error) | Diagnostic::SetFlags(error) if side == Side::Source => {
-            Failure::OpenSource(errno(error))
+            SgFailure::OpenSource(errno(error))
         }
-        Diagnostic::Open(error) | Diagnostic::SetFlags(error) => Failure::OpenDest(errno(error)),
-        Diagnostic::Busy(_) => Failure::Locked,
+        Diagnostic::Open(error) | Diagnostic::SetFlags(error) => SgFailure::OpenDest(errno(error)),
+        Diagnostic::Busy(_) => SgFailure::Locked,
         // Of the second dest: sides that are such nodes are reached by commands.
-        Diagnostic::CommandsOnly(_) => Failure::Wish,
-        Diagnostic::Skip(error) => Failure::Seek(errno(error)),
-        Diagnostic::Careful(Careful::Locked(_)) => Failure::Locked,
-        Diagnostic::Careful(Careful::TooManyBad(_)) => Failure::TooManyBad,
-        Diagnostic::Careful(Careful::Differs { .. } | Careful::DestEnds(_) | Careful::WrongAddress { .. }) => {
-            Failure::Differs
-        }
+        Diagnostic::CommandsOnly(_) => SgFailure::Wish,
+        Diagnostic::Skip(error) => SgFailure::Seek(errno(error)),
+        Diagnostic::Careful(ExtraDiagnostic::Locked(_)) => SgFailure::Locked,
+        Diagnostic::Careful(ExtraDiagnostic::TooManyBad(_)) => SgFailure::TooManyBad,
+        Diagnostic::Careful(
+            ExtraDiagnostic::Differs { .. } | ExtraDiagnostic::DestEnds(_) | ExtraDiagnostic::WrongAddress { .. },
+        ) => SgFailure::Differs,
         Diagnostic::Careful(what) if what.is_passed_over() => return None,
-        Diagnostic::Read(error) | Diagnostic::Write { error, .. } | Diagnostic::Careful(Careful::Compare(error)) => {
+        Diagnostic::Read(error)
+        | Diagnostic::Write { error, .. }
+        | Diagnostic::Careful(ExtraDiagnostic::Compare(error)) => {
             match DeviceError::of(error).map(|said| (said.sense, said.kind)) {
-                Some((Some(codes), _)) => Failure::Sense(codes),
+                Some((Some(codes), _)) => SgFailure::Sense(codes),
                 // Another host's reservation: it has a status of its own, and no sense data.
-                Some((None, Kind::Refused)) => Failure::Reserved,
-                _ => Failure::Io,
+                Some((None, Kind::Refused)) => SgFailure::Reserved,
+                _ => SgFailure::Io,
             }
         }
         Diagnostic::SkipTooFar | Diagnostic::PartialRead(_) => return None,
-        _ => Failure::Io,
+        _ => SgFailure::Io,
     })
 }
 
 /// A side that has no offsets.
-fn streams(ends: &Ends, side: Side) -> bool {
+fn streams(ends: &OpenSides, side: Side) -> bool {
     let end = if side == Side::Source { &ends.source } else { &ends.dest };
     end.offset.is_none()
 }

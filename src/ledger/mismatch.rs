@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "side, then and now mean the same everywhere")]
-pub enum Misfit {
+pub enum Mismatch {
     /// Another path, of a side that does not say who it is.
     Path { side: Side, then: String, now: String },
     /// Another kind of thing: a file where a block device was.
@@ -36,43 +36,49 @@ pub enum Misfit {
 }
 
 /// A clause: what is not as it was, what it was and what it is.
-impl fmt::Display for Misfit {
+impl fmt::Display for Mismatch {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told = |text: &Option<String>| text.clone().unwrap_or_else(|| "not reported".to_owned());
+        let or_not_reported = |text: &Option<String>| text.clone().unwrap_or_else(|| "not reported".to_owned());
         let bytes = |number: &Option<u64>| number.map_or_else(|| "unknown".to_owned(), |number| number.to_string());
         match self {
-            Misfit::Path { side, then, now } => write!(out, "{} was {then} and is {now}", side.name()),
-            Misfit::Kind { side, then, now } => write!(out, "{} was a {then} and is a {now}", side.name()),
-            Misfit::Model { side, then, now } => changed(out, *side, "model", &told(then), &told(now)),
-            Misfit::Serial { side, then, now } => changed(out, *side, "serial number", &told(then), &told(now)),
-            Misfit::Wwn { side, then, now } => changed(out, *side, "world wide name", &told(then), &told(now)),
-            Misfit::LogicalBlock { side, then, now } => {
+            Mismatch::Path { side, then, now } => write!(out, "{} was {then} and is {now}", side.name()),
+            Mismatch::Kind { side, then, now } => write!(out, "{} was a {then} and is a {now}", side.name()),
+            Mismatch::Model { side, then, now } => {
+                changed(out, *side, "model", &or_not_reported(then), &or_not_reported(now))
+            }
+            Mismatch::Serial { side, then, now } => {
+                changed(out, *side, "serial number", &or_not_reported(then), &or_not_reported(now))
+            }
+            Mismatch::Wwn { side, then, now } => {
+                changed(out, *side, "world wide name", &or_not_reported(then), &or_not_reported(now))
+            }
+            Mismatch::LogicalBlock { side, then, now } => {
                 changed(out, *side, "logical block size", &then.to_string(), &now.to_string())
             }
             // Of a file that was to be made.
-            Misfit::Size { side: Side::Dest, then: None, now } => {
+            Mismatch::Size { side: Side::Dest, then: None, now } => {
                 write!(out, "the destination has {} bytes, fewer than the journal lists as durable", now.unwrap_or(0))
             }
-            Misfit::Size { side, then, now } => changed(out, *side, "size in bytes", &bytes(then), &bytes(now)),
-            Misfit::Offset { side, then, now } => {
+            Mismatch::Size { side, then, now } => changed(out, *side, "size in bytes", &bytes(then), &bytes(now)),
+            Mismatch::Offset { side, then, now } => {
                 changed(out, *side, "first byte", &then.to_string(), &now.to_string())
             }
-            Misfit::Len { then, now } => {
+            Mismatch::Len { then, now } => {
                 write!(out, "the length of the copy changed from {} to {} bytes", bytes(then), bytes(now))
             }
-            Misfit::Ranges => write!(out, "it is for other ranges"),
-            Misfit::Written { then: (then, bytes_then), now: (now, bytes_now) } => write!(
+            Mismatch::Ranges => write!(out, "it is for other ranges"),
+            Mismatch::Written { then: (then, bytes_then), now: (now, bytes_now) } => write!(
                 out,
                 "another program modified the destination: its modification time was {then} and is {now}, its size \
                  was {bytes_then} bytes and is {bytes_now}"
             ),
-            Misfit::Unreadable { side, extent: Extent { offset, len } } => {
+            Mismatch::Unreadable { side, extent: Extent { offset, len } } => {
                 write!(out, "cannot read {len} bytes of the {} at byte {offset}", side.name())
             }
-            Misfit::Content { side: Side::Source, extent: Extent { offset, len } } => {
+            Mismatch::Content { side: Side::Source, extent: Extent { offset, len } } => {
                 write!(out, "{len} bytes of the source at byte {offset} have changed")
             }
-            Misfit::Content { side: Side::Dest, extent: Extent { offset, len } } => {
+            Mismatch::Content { side: Side::Dest, extent: Extent { offset, len } } => {
                 write!(out, "{len} bytes of the destination at byte {offset} no longer match the source")
             }
         }

@@ -1,4 +1,4 @@
-use super::{Failure, SCHEMA, object};
+use super::{FailureReport, SCHEMA, object};
 use crate::core::{Durability, Error, Kind};
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ const NONE: [(); 0] = [];
 
 /// Why there is no outcome to be reported.
 #[derive(Clone, Copy, Debug)]
-pub enum Unbegun<'a> {
+pub enum NotStarted<'a> {
     /// It was refused, or something failed.
     Failed(&'a Error),
     /// This signal came first.
@@ -18,13 +18,13 @@ pub enum Unbegun<'a> {
 
 /// The report of a run that was refused or could not begin: it has all fields that an outcome has. `report` names the
 /// command, `label` is what the user calls the run, `args` the command line as given, without the name of the program.
-pub fn unbegun(report: &str, label: Option<&str>, args: &[String], why: Unbegun<'_>) -> impl Serialize {
+pub fn not_started(report: &str, label: Option<&str>, args: &[String], why: NotStarted<'_>) -> impl Serialize {
     let mut command = vec!["haul"];
     command.extend(args.iter().map(String::as_str));
     let (status, signal, error) = match why {
-        Unbegun::Failed(error) if error.kind == Kind::Refused => ("refused", None, Some(Failure::from(error))),
-        Unbegun::Failed(error) => ("failed", None, Some(Failure::from(error))),
-        Unbegun::Interrupted(signal) => ("interrupted", Some(signal), None),
+        NotStarted::Failed(error) if error.kind == Kind::Refused => ("refused", None, Some(FailureReport::from(error))),
+        NotStarted::Failed(error) => ("failed", None, Some(FailureReport::from(error))),
+        NotStarted::Interrupted(signal) => ("interrupted", Some(signal), None),
     };
     object! {
         schema: SCHEMA,
@@ -77,5 +77,6 @@ pub fn failed(report: &str, args: &[String], error: &Error) -> impl Serialize {
     let mut command = vec!["haul"];
     command.extend(args.iter().map(String::as_str));
     let status = if error.kind == Kind::Refused { "refused" } else { "failed" };
-    object! { schema: SCHEMA, report, version: env!("CARGO_PKG_VERSION"), command, status, error: Failure::from(error) }
+    let error = FailureReport::from(error);
+    object! { schema: SCHEMA, report, version: env!("CARGO_PKG_VERSION"), command, status, error }
 }

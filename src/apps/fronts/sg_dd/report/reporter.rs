@@ -1,5 +1,5 @@
 //! Prints to standard error what the family tells, when it reports it.
-use super::counts::{Lines, Moved, records, time_left, timing};
+use super::counts::{Lines, Progressed, records, time_left, timing};
 use super::sentences;
 use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
 use crate::apps::fronts::record_plan::{Diagnostic, RecordListener};
@@ -12,7 +12,7 @@ use std::time::Instant;
 
 /// Prints to standard error what the family tells.
 #[derive(Debug)]
-pub struct SgTeller {
+pub struct SgReporter {
     out: Out,
     program: Vec<u8>,
     front: SgFront,
@@ -32,17 +32,17 @@ struct State {
     /// Blocks to copy.
     total: u64,
     /// What was reported last.
-    before: Option<Moved>,
+    before: Option<Progressed>,
 }
 
-impl SgTeller {
+impl SgReporter {
     /// `program` begins each sentence.
     pub fn new(program: &[u8], plan: &SgPlan, tally: Arc<RecordTally>, out: Out) -> Self {
         let name = |path: &Option<std::ffi::OsString>, standard: &str| {
             path.as_ref().map_or(standard.as_bytes().to_vec(), |path| path.as_bytes().to_vec())
         };
         let records = &plan.records;
-        SgTeller {
+        SgReporter {
             out,
             program: program.to_vec(),
             front: plan.front,
@@ -77,17 +77,17 @@ impl SgTeller {
     }
 
     /// Tells a line of its own.
-    pub fn tell(&self, text: &str) {
-        self.out.tell_bytes(text.as_bytes());
+    pub fn print(&self, text: &str) {
+        self.out.eprint_bytes(text.as_bytes());
     }
 
     /// The same of bytes, which may be those of a path.
-    pub fn tell_bytes(&self, bytes: &[u8]) {
-        self.out.tell_bytes(bytes);
+    pub fn print_bytes(&self, bytes: &[u8]) {
+        self.out.eprint_bytes(bytes);
     }
 
     /// SIGUSR1: how far it is.
-    pub fn tell_report(&self) {
+    pub fn print_report(&self) {
         let (counts, mut state) = (self.tally.get(), self.state());
         let (times, left) = (self.times(&mut state, &counts, true), remaining(&counts, state.total));
         let title = "Progress report, continuing ...\n";
@@ -96,28 +96,28 @@ impl SgTeller {
             SgFront::Sgm => format!("{title}{left}{}{times}", records(&counts, self.lines, "")),
             _ => format!("{title}{times}{left}{}", records(&counts, self.lines, "  ")),
         };
-        self.tell(&text);
+        self.print(&text);
     }
 
     /// `--progress`: the same periodically.
-    pub fn tell_progress(&self) {
+    pub fn print_progress(&self) {
         let (counts, mut state) = (self.tally.get(), self.state());
         let times = self.times(&mut state, &counts, true);
         let left = remaining(&counts, state.total);
-        self.tell(&format!("{times}{left}{}", records(&counts, self.lines, "")));
+        self.print(&format!("{times}{left}{}", records(&counts, self.lines, "")));
     }
 
     /// A signal ends it. `again` tells how to continue.
-    pub fn tell_interrupted(&self, again: &[u8]) {
+    pub fn print_interrupted(&self, again: &[u8]) {
         let (counts, mut state) = (self.tally.get(), self.state());
         let times = self.times(&mut state, &counts, false);
         let left = remaining(&counts, state.total);
         let text = format!("Interrupted by signal,\n{times}{left}{}", records(&counts, self.lines, ""));
-        self.out.tell_bytes(&[text.as_bytes(), again].concat());
+        self.out.eprint_bytes(&[text.as_bytes(), again].concat());
     }
 
     /// It has ended by itself; `failed`: not as it should have.
-    pub fn tell_end(&self, failed: bool) {
+    pub fn print_end(&self, failed: bool) {
         let (counts, mut state) = (self.tally.get(), self.state());
         let times = self.times(&mut state, &counts, false);
         let left = remaining(&counts, state.total);
@@ -129,13 +129,13 @@ impl SgTeller {
             (false, _) => String::new(),
         };
         let completed = if self.progress && !failed { "\nCompleted:\n" } else { "" };
-        self.tell(&format!("{times}{end}{completed}{}", records(&counts, self.lines, "")));
+        self.print(&format!("{times}{end}{completed}{}", records(&counts, self.lines, "")));
     }
 
     /// What disks that were reached by commands counted, and what else there is to say of them.
-    pub fn tell_disks(&self, counts: DeviceCounts, direct_asked: bool) {
+    pub fn print_disk_counts(&self, counts: DeviceCounts, direct_asked: bool) {
         if counts.recovered > 0 {
-            self.tell(&format!("{} recovered errors\n", counts.recovered));
+            self.print(&format!("{} recovered errors\n", counts.recovered));
         }
         if direct_asked && counts.indirect > 0 {
             let count = counts.indirect;
@@ -143,25 +143,25 @@ impl SgTeller {
                 SgFront::Sgm => format!(">> dio requested but _not_ done {count} times\n"),
                 _ => format!(">> Direct IO requested but incomplete {count} times\n"),
             };
-            self.tell(&format!("{text}>> 1 in /sys/module/sg/parameters/allow_dio lets the driver do it\n"));
+            self.print(&format!("{text}>> 1 in /sys/module/sg/parameters/allow_dio lets the driver do it\n"));
         }
     }
 
     /// `--dry-run`.
-    pub fn tell_dry_run(&self) {
+    pub fn print_dry_run(&self) {
         let (counts, state) = (self.tally.get(), self.state());
         let rest = match self.front {
             SgFront::Sg => String::new(),
             _ => format!("{}{}", remaining(&counts, state.total), records(&counts, self.lines, "")),
         };
-        self.tell(&format!("Since --dry-run option given, bypassing copy\n{rest}"));
+        self.print(&format!("Since --dry-run option given, bypassing copy\n{rest}"));
     }
 
     fn times(&self, state: &mut State, counts: &RecordCounts, so_far: bool) -> String {
         if !self.timing {
             return String::new();
         }
-        let moved = Moved { bytes: counts.written_bytes, time: state.started.elapsed() };
+        let moved = Progressed { bytes: counts.written_bytes, time: state.started.elapsed() };
         let before = if so_far { state.before.replace(moved) } else { None };
         let line = timing(self.front, moved, so_far, before);
         let done = counts.written_full + counts.written_partial;
@@ -182,7 +182,7 @@ fn remaining(counts: &RecordCounts, total: u64) -> String {
     }
 }
 
-impl RecordListener for SgTeller {
+impl RecordListener for SgReporter {
     fn complain(&self, side: Side, complaint: &Diagnostic, _with_counts: bool) {
         let counts = self.tally.get();
         let done = match side {
@@ -191,6 +191,6 @@ impl RecordListener for SgTeller {
         };
         let at = self.first[side.index()] + done;
         let sentence = sentences::complaint(side, complaint, &self.names[side.index()], at);
-        self.out.tell_bytes(&[&self.program, &b": "[..], &sentence, b"\n"].concat());
+        self.out.eprint_bytes(&[&self.program, &b": "[..], &sentence, b"\n"].concat());
     }
 }

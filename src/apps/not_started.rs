@@ -3,7 +3,7 @@ use super::exit::{Exit, printed};
 use super::signals;
 use crate::core::Result;
 use crate::plan::{Options, ProgressStyle};
-use crate::report::json::Unbegun;
+use crate::report::json::NotStarted;
 use crate::report::progress::last_line;
 use crate::report::{Out, json, text};
 
@@ -12,7 +12,7 @@ use crate::report::{Out, json, text};
 ///
 /// # Errors
 /// The error itself where only people read along.
-pub(super) fn tell_unbegun(
+pub(super) fn report_not_started(
     result: Result<Exit>,
     report: &str,
     options: &Options,
@@ -23,39 +23,39 @@ pub(super) fn tell_unbegun(
     if !options.json && options.progress != ProgressStyle::Json {
         return Err(error);
     }
-    tell_why(Unbegun::Failed(&error), report, options, words, out);
+    print_not_started(NotStarted::Failed(&error), report, options, words, out);
     Ok(Exit::Status(error.kind.exit_status()))
 }
 
 /// The reaction to a signal before there is a run: every end has its JSON, and people know what they did.
-pub(super) fn by_signal(options: &Options, report: &'static str, words: &[String], out: Out) -> signals::Unbegun {
-    let says_that_nothing_runs = options.progress != ProgressStyle::Json;
+pub(super) fn by_signal(options: &Options, report: &'static str, words: &[String], out: Out) -> signals::PreRunSignals {
+    let reports_idle = options.progress != ProgressStyle::Json;
     let (options, words) = (options.clone(), words.to_vec());
     // A plan that is about to be shown is no run.
-    let tell = move |signal| {
+    let print = move |signal| {
         if !options.dry_run {
-            tell_why(Unbegun::Interrupted(signal), report, &options, &words, out);
+            print_not_started(NotStarted::Interrupted(signal), report, &options, &words, out);
         }
     };
-    signals::Unbegun { tell: Box::new(tell), says_that_nothing_runs }
+    signals::PreRunSignals { report: Box::new(print), reports_idle }
 }
 
 /// Tells of a signal that came before the first write. Nothing was changed.
-pub(super) fn tell_interrupted(signal: i32, options: &Options, words: &[String], out: Out) -> Exit {
+pub(super) fn report_interrupted(signal: i32, options: &Options, words: &[String], out: Out) -> Exit {
     if options.progress != ProgressStyle::Json {
-        out.tell(&text::told("interrupted before the first write: the destination is unchanged"));
+        out.eprint(&text::info("interrupted before the first write: the destination is unchanged"));
     }
-    tell_why(Unbegun::Interrupted(signal), "copy", options, words, out);
+    print_not_started(NotStarted::Interrupted(signal), "copy", options, words, out);
     Exit::Signal(signal)
 }
 
-fn tell_why(why: Unbegun<'_>, report: &str, options: &Options, words: &[String], out: Out) {
-    let document = json::unbegun(report, options.label.as_deref(), words, why);
+fn print_not_started(why: NotStarted<'_>, report: &str, options: &Options, words: &[String], out: Out) {
+    let document = json::not_started(report, options.label.as_deref(), words, why);
     match (options.progress, why) {
         // The error is in it, and nothing else may be between lines of JSON.
-        (ProgressStyle::Json, _) => out.tell(&last_line(&document)),
-        (_, Unbegun::Failed(error)) => out.tell(&text::error(error)),
-        (_, Unbegun::Interrupted(_)) => {}
+        (ProgressStyle::Json, _) => out.eprint(&last_line(&document)),
+        (_, NotStarted::Failed(error)) => out.eprint(&text::error(error)),
+        (_, NotStarted::Interrupted(_)) => {}
     }
     if options.json {
         // What ended the run counts, and not that this could not be printed.

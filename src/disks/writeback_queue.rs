@@ -16,26 +16,26 @@ const WINDOW_BYTES: u64 = 16 << 20;
 /// Extents whose writeback was started and not waited for. Helpers push in any order; the lock is held for the queue
 /// alone, never while waiting for a device.
 #[derive(Debug, Default)]
-pub(super) struct Behind {
-    waiting: Mutex<Waiting>,
+pub(super) struct WritebackQueue {
+    waiting: Mutex<PendingExtents>,
     /// The first writeback that failed, as errno; 0: none. The kernel reports each descriptor once, so the flush at the
     /// end would succeed after an error that was consumed here.
     failed: AtomicI32,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct PendingExtents {
     extents: VecDeque<Extent>,
     bytes: u64,
 }
 
-impl Behind {
+impl WritebackQueue {
     /// Starts to write `written` back; waits for and drops what falls out of the window by it.
     ///
     /// # Errors
     /// A writeback that failed, of this extent or an earlier one: no later flush repeats it.
     pub(super) fn push(&self, fd: BorrowedFd<'_>, written: Extent) -> io::Result<()> {
-        self.heard(page_cache::start_writeback(fd, written.offset, written.len))?;
+        self.keep_error(page_cache::start_writeback(fd, written.offset, written.len))?;
         self.add(written);
         self.settle_down_to(fd, WINDOW_BYTES)
     }
@@ -59,8 +59,8 @@ impl Behind {
     /// Waits for and drops everything that is in the window now; others may go on writing meanwhile.
     ///
     /// # Errors
-    /// As for [`Behind::push`]; the first one that there ever was, also when [`Behind::push`] has reported it:
-    /// what it was about stays lost.
+    /// As for [`WritebackQueue::push`]; the first one that there ever was, also when `push` has reported it: what it
+    /// was about stays lost.
     pub(super) fn finish(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
         let there = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).extents.len();
         for _ in 0..there {
@@ -73,7 +73,7 @@ impl Behind {
     }
 
     /// Remembers a failure on its way to the caller.
-    fn heard(&self, result: io::Result<()>) -> io::Result<()> {
+    fn keep_error(&self, result: io::Result<()>) -> io::Result<()> {
         result.inspect_err(|error| {
             let errno = error.raw_os_error().unwrap_or(libc::EIO);
             // Only the first is kept: the others may follow from it.
@@ -89,7 +89,7 @@ impl Behind {
     /// False where there was none.
     fn settle_oldest_beyond(&self, fd: BorrowedFd<'_>, bytes_max: u64) -> io::Result<bool> {
         let Some(extent) = self.oldest_beyond(bytes_max) else { return Ok(false) };
-        self.heard(page_cache::finish_writeback(fd, extent.offset, extent.len))?;
+        self.keep_error(page_cache::finish_writeback(fd, extent.offset, extent.len))?;
         drop_pages(fd, extent);
         Ok(true)
     }

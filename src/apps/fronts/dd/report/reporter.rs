@@ -2,7 +2,7 @@
 use super::counts::{records, transferred};
 use super::{Quoting, sentences};
 use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
-use crate::apps::fronts::record_plan::{Diagnostic, RecordListener, RecordPlan, Telling};
+use crate::apps::fronts::record_plan::{Diagnostic, RecordListener, RecordPlan, StatusOutput};
 use crate::core::{Error, Side};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -16,7 +16,7 @@ pub struct Reporter {
     program: Vec<u8>,
     names: [Vec<u8>; 2],
     dest_bytes: u64,
-    telling: Telling,
+    telling: StatusOutput,
     quoting: Quoting,
     tally: Arc<RecordTally>,
     started: Mutex<Instant>,
@@ -52,8 +52,8 @@ impl Reporter {
 
     /// Tells what dd knows nothing of; not where only errors are requested.
     pub fn warn(&self, clause: &str) {
-        if self.telling != Telling::Errors {
-            self.tell(&[self.program.as_slice(), b": warning: ", clause.as_bytes(), b"\n"].concat());
+        if self.telling != StatusOutput::Errors {
+            self.print(&[self.program.as_slice(), b": warning: ", clause.as_bytes(), b"\n"].concat());
         }
     }
 
@@ -61,7 +61,7 @@ impl Reporter {
     pub fn refuse(&self, error: &Error) {
         let program = String::from_utf8_lossy(&self.program);
         let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
-        self.tell(format!("{program}: {error}{cause}\n{program}: {}\n", error.advice).as_bytes());
+        self.print(format!("{program}: {error}{cause}\n{program}: {}\n", error.advice).as_bytes());
     }
 
     /// The copy begins now.
@@ -75,13 +75,13 @@ impl Reporter {
     }
 
     /// Prints the counts as they are now, as far as they are requested.
-    pub fn tell_counts(&self) {
-        self.tell(&self.counts(&self.tally.get()));
+    pub fn print_counts(&self) {
+        self.print(&self.counts(&self.tally.get()));
     }
 
     /// Draws the line of progress again, where it is requested.
-    pub fn tell_progress(&self) {
-        if self.telling != Telling::Progress {
+    pub fn print_progress(&self) {
+        if self.telling != StatusOutput::Progress {
             return;
         }
         let bytes = self.tally.get().written_bytes;
@@ -95,13 +95,13 @@ impl Reporter {
 
     /// The same while records are moved one by one. Where no record was copied since the last time, it is reported
     /// again behind the next, which is when dd tells it; before the first there is nothing to tell.
-    pub fn tell_progress_by_records(&self) {
+    pub fn print_progress_by_records(&self) {
         let bytes = self.tally.get().written_bytes;
         if self.told_bytes.load(Relaxed) == bytes {
             self.tally.set_due();
         }
         if bytes > 0 {
-            self.tell_progress();
+            self.print_progress();
         }
     }
 
@@ -111,10 +111,10 @@ impl Reporter {
 
     fn counts(&self, counts: &RecordCounts) -> Vec<u8> {
         let mut text = match self.telling {
-            Telling::Errors => return Vec::new(),
+            StatusOutput::Errors => return Vec::new(),
             _ => records(counts),
         };
-        if self.telling != Telling::NoTransfer {
+        if self.telling != StatusOutput::NoTransfer {
             text.push_str(&transferred(counts.written_bytes, self.elapsed(), false));
             text.push('\n');
         }
@@ -122,7 +122,7 @@ impl Reporter {
     }
 
     /// Writes whole lines, below the line of progress if there is one.
-    fn tell(&self, text: &[u8]) {
+    fn print(&self, text: &[u8]) {
         if text.is_empty() {
             return;
         }
@@ -154,18 +154,18 @@ impl RecordListener for Reporter {
         // Warnings, which status=none suppresses.
         let warning = matches!(complaint, Diagnostic::SkipTooFar | Diagnostic::PartialRead(_));
         // Nor what is skipped.
-        if (warning || with_counts) && self.telling == Telling::Errors {
+        if (warning || with_counts) && self.telling == StatusOutput::Errors {
             return;
         }
         let name = &self.names[side.index()];
         let sentence = sentences::complaint(side, complaint, name, self.dest_bytes, self.quoting);
-        self.tell(&[self.program.as_slice(), b": ", &sentence, b"\n"].concat());
+        self.print(&[self.program.as_slice(), b": ", &sentence, b"\n"].concat());
         if with_counts {
-            self.tell_counts();
+            self.print_counts();
         }
     }
 
     fn progress(&self) {
-        self.tell_progress();
+        self.print_progress();
     }
 }

@@ -1,6 +1,6 @@
 //! The question that a plan answers.
 use super::Options;
-use crate::core::{CommandWishes, EndpointKind, Facts, Host, Side, Through};
+use crate::core::{CommandOptions, EndpointKind, Facts, Host, Side, Through};
 use std::time::Duration;
 
 /// The question that a plan answers: everything [`super::make`] is given.
@@ -29,7 +29,7 @@ impl<'a> PlanInput<'a> {
         if !node.named && !self.options.passthrough.may(side) {
             return None;
         }
-        let mut wishes = CommandWishes::default();
+        let mut wishes = CommandOptions::default();
         if let Some(seconds) = self.options.command_timeout_s {
             wishes.timeout = Duration::from_secs(seconds.into());
         }
