@@ -49,7 +49,9 @@ fn streams_are_pipes_whatever_their_name() {
     let error = source(socket.to_str().unwrap()).unwrap_err();
     assert_eq!(error.kind, Kind::Usage, "{error}");
     let facts = source("-").unwrap();
-    assert_eq!((facts.kind, facts.path.to_str()), (EndpointKind::Pipe, Some("-")));
+    // Whatever the tests were given as standard input.
+    assert!(facts.kind.is_stream(), "{:?}", facts.kind);
+    assert_eq!(facts.path.to_str(), Some("-"));
 }
 
 #[test]
