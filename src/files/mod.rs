@@ -13,7 +13,7 @@ mod place;
 
 pub use error::FileError;
 pub use new_file::{NewFile, Visibility, nameless, remove_unfinished};
-pub use place::{FileIdentity, FolderEntry, Opening, canonical, find, open_to_read, without_dot};
+pub use place::{FileIdentity, FolderEntry, Opening, canonical, find, open_to_read};
 
 #[cfg(test)]
 mod tests;

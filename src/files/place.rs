@@ -267,15 +267,15 @@ const PATH_BYTES_MAX: usize = 4096;
 pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     let full = match path.canonicalize() {
         // What it leads to may still be reached.
-        Err(error) if error.raw_os_error() == Some(libc::ENAMETOOLONG) => path.metadata().map(|_| path.to_owned())?,
+        Err(error) if error.raw_os_error() == Some(libc::ENAMETOOLONG) => path.metadata().map(|_| from_dot(path))?,
         full => full?,
     };
     let fits = full.as_os_str().len() + NAME_BYTES <= PATH_BYTES_MAX;
-    Ok(if fits { full } else { without_dot(path) })
+    Ok(if fits { full } else { from_dot(path) })
 }
 
-/// `./name` as `name`: one file has one name in a journal, however it was given.
-pub fn without_dot(path: &Path) -> PathBuf {
-    let rest = path.strip_prefix(".").ok().filter(|rest| !rest.as_os_str().is_empty());
-    rest.unwrap_or(path).to_owned()
+/// `name` as `./name`: one file has one name in a journal, however it was given, and every name has a folder.
+fn from_dot(path: &Path) -> PathBuf {
+    let has_dot = path.is_absolute() || path.starts_with(".") || path.starts_with("..");
+    if has_dot { path.to_owned() } else { Path::new(".").join(path) }
 }

@@ -30,6 +30,22 @@ fn disk_to_disk_is_equal_with_every_engine_and_cache_mode() {
 }
 
 #[test]
+fn nothing_is_made_for_a_copy_to_a_device_that_nobody_agreed_to() {
+    let dir = memory_dir();
+    let [from, to, home] = ["from", "to", "home"].map(|name| dir.path().join(name));
+    write_noise(&from, MIB, 24);
+    filled(&to, MIB, 0);
+    fs::create_dir(&home).expect("memory takes folders");
+    let Some(dest) = LoopDevice::over(&to) else { return };
+    for options in [&["copy"][..], &["copy", "--offload"], &["copy", "--dry-run"]] {
+        let mut command = haul();
+        command.env_remove("XDG_STATE_HOME").env("HOME", &home).args(options).arg(&from).arg(&dest);
+        command.assert().code(if options.contains(&"--dry-run") { 0 } else { 3 });
+        assert!(fs::read_dir(&home).expect("it is there").next().is_none(), "{options:?}");
+    }
+}
+
+#[test]
 fn block_sizes_and_depths_change_nothing() {
     let dir = memory_dir();
     let (from, to) = (dir.path().join("from"), dir.path().join("to"));

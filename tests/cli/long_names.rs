@@ -17,6 +17,8 @@ fn a_folder_deeper_than_any_path_takes_copies_with_all_that_goes_beside_them() {
         "copy $S out --manifest m --mapfile map --on-error skip --report page.html && cmp $S out && test -s page.html \
          && $H verify --manifest m out && $H verify $S out",
         "copy $S out --verify --also second && cmp $S out && cmp $S second",
+        "copy $S out --time 1s --limit 50K --block-size 4K; test $? = 4 && $H copy --resume $S out && cmp $S out",
+        "copy $S out --time 1s --limit 50K --block-size 4K; test $? = 4 && $H copy --resume $S ./out && cmp $S out",
         "dd if=$S of=out && cmp $S out && $H copy out third && cmp $S third",
         "copy $S out --count 100000 --journal j && $H copy out out2 && cmp -n 100000 $S out2",
     ] {

@@ -4,7 +4,7 @@ use super::passthrough;
 use super::snapshot::Snapshot;
 use super::sysfs::Sysfs;
 use crate::core::{EndpointKind, Error, FileId, Kind, Passthrough, Result, Side};
-use crate::files::{canonical, without_dot};
+use crate::files::canonical;
 use crate::sys::was_closed;
 use rustix::fs::{FileType, Stat, major, minor};
 use std::fs;
@@ -181,7 +181,7 @@ fn missing(address: &str, snapshot: &Snapshot) -> Result<ResolvedAddress> {
     if among_devices(&directory, snapshot) {
         return Err(no_device(address));
     }
-    let path = without_dot(&directory.join(name));
+    let path = directory.join(name);
     Ok(ResolvedAddress { path, kind: EndpointKind::File, stat, exists: false, id: None, node: None })
 }
 

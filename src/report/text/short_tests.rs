@@ -146,6 +146,25 @@ fn reading_back_has_a_row_where_it_proves_less_than_it_should() {
 }
 
 #[test]
+fn several_destinations_that_were_not_read_back_to_their_end_are_not_called_wrong() {
+    let mut outcome = examples::interrupted();
+    let incomplete = || Some(Verified { complete: false, ..Verified::default() });
+    outcome.dests =
+        ["/dev/sdb", "/dev/sdc"].map(|name| DestOutcome { verified: incomplete(), ..dest(name, None) }).into();
+    let text = short(&outcome);
+    assert!(text.contains("verification incomplete") && !text.contains("errors"), "{text}");
+}
+
+#[test]
+fn what_was_not_available_for_speed_alone_is_in_the_full_report_only() {
+    let mut outcome = examples::complete();
+    outcome.fallbacks = vec!["buffers are not registered".to_owned()];
+    assert!(!short(&outcome).contains("registered"));
+    let full = report(&outcome, Verbosity::Full);
+    assert!(full.contains("buffers are not registered"), "{full}");
+}
+
+#[test]
 fn what_ended_early_is_never_called_complete() {
     let mut outcome = examples::interrupted();
     outcome.ended = Ended::OutOfTime;
