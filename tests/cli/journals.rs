@@ -174,9 +174,14 @@ fn a_copy_to_a_disk_that_is_gone_is_listed_without_a_command() {
     fs::write(&file, noise(LEN, 91)).expect("scratch takes files");
     let Some(disk) = LoopDevice::over(&file) else { return };
     scene.begin(disk.path(), &[]);
+    let number = disk.path().file_name().expect("a loop device has a name").to_owned();
     drop(disk);
     let (status, said) = scene.run(&["journal", "list"]);
     assert_eq!(status, 0, "{said}");
+    // Another test may have been given the number meanwhile: then there is a disk again.
+    if Path::new("/sys/block").join(number).join("loop").exists() {
+        return;
+    }
     assert!(said.contains("not connected") && !said.contains("copy --resume"), "{said}");
     let copies = scene.json(&["journal", "list", "--json"]);
     assert_eq!(copies["copies"][0]["continue_command"], Value::Null);
