@@ -1,4 +1,4 @@
-# Every step of CI is a target here, so that each can be run at home. `make help` lists them.
+# Every step of CI is a target here, so that each can be run locally. `make help` lists them.
 CARGO ?= cargo
 INSTALL ?= install
 PREFIX ?= /usr/local
@@ -15,8 +15,8 @@ schemadir = $(DESTDIR)$(PREFIX)/share/haul/schema
 
 release = $(CARGO_TARGET_DIR)/release/haul
 generated = $(CARGO_TARGET_DIR)/generated
-# The commands with a man page haul-NAME(1), beside haul(1).
-pages = config copy dd journal list manifest pattern profile sg_dd tune verify
+# The commands with a man page haul-NAME(1), in addition to haul(1).
+pages = config copy dd journal list manifest pattern profile rescue sg_dd tune verify
 schemas = $(wildcard docs/schema/*.json)
 
 # What `make bench` measures: SCENARIO="ram stream" QUICK=1 ROUNDS=9 SEED=7 ONLY="haul qemu-img".
@@ -24,7 +24,7 @@ SCENARIO ?=
 QUICK ?=
 ROUNDS ?=
 ONLY ?=
-# Of SCENARIO=zoo: SEEDS=7000..7006 SIZE=256 (MiB).
+# Only for SCENARIO=zoo: SEEDS=7000..7006 SIZE=256 (MiB).
 SEEDS ?=
 SIZE ?=
 bench_options = $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SIZE),--zoo-size $(SIZE)) $(if $(SEED),--seed $(SEED)) $(if $(QUICK),--quick) $(if $(ROUNDS),--rounds $(ROUNDS)) $(foreach name,$(ONLY),--only $(name))
@@ -39,26 +39,30 @@ all: build man completions ## The release binary, the man pages and the completi
 build: ## The release binary; the same commit and compiler give the same bytes in any directory
 	CARGO="$(CARGO)" packaging/build
 
-demo: ## Copy one made-up disk to another, verify it with cmp, clean up
+demo: ## Copy one generated disk to another, verify it with cmp, clean up
 	@haul=$$(CARGO="$(CARGO)" scripts/haul-for-demo) && scripts/demo "$$haul"
 
 picture: build ## Renew the README's picture of that copy; needs tmux and python3
 	scripts/picture $(release) >$(CARGO_TARGET_DIR)/copy.svg
 	mv $(CARGO_TARGET_DIR)/copy.svg docs/images/copy.svg
 
-test: deps ## Install what the tests need and is missing, then run every test but the laboratory; COVERAGE=1 prints the coverage too
+# Most tests wait for devices, timers and other programs, so there are more threads than processors.
+test: export RUST_TEST_THREADS ?= $(shell expr 3 '*' "$$(nproc)")
+test: deps ## Install the missing packages that the tests need, then run all tests except the laboratory; COVERAGE=1 prints the coverage too
 	scripts/left-behind $(if $(COVERAGE),scripts/coverage,$(CARGO) test --workspace --locked --no-fail-fast)
 
-lab-test: deps ## The laboratory, in virtual machines: what needs real drivers, and how long copies take
+# A guest can run for minutes.
+lab-test: export HANG_AFTER_S ?= 1500
+lab-test: deps ## The laboratory, in virtual machines: tests that need real drivers, and the duration of copies
 	scripts/left-behind $(CARGO) test --locked --no-fail-fast --test lab -- --nocapture
 
-bench-pump: ## What a block costs the pump, over endpoints that cost nothing
+bench-pump: ## The cost of a block in the pump, with endpoints without cost
 	$(CARGO) bench --locked --bench pump
 
-bench-stages: ## What stages that touch every byte cost: the test pattern, comparing
+bench-stages: ## The cost of stages that process every byte: the test pattern, comparing
 	$(CARGO) bench --locked --bench stages
 
-test-long: deps ## Compare haul dd and its kin with the originals on many more command lines, made up anew; the same of all of haul against a model of it; kill copies, cut their power; fuzz, 60 s each
+test-long: deps ## Compare haul dd and haul sg_dd with the originals on many more random command lines, and all of haul with a model of it; kill copies, cut their power; fuzz, 60 s each
 	HAUL_DD_CASES=5000 HAUL_DD_SEED=$$(date +%s) $(CARGO) test --locked --test fronts -- --nocapture dd_differential:: dd_devices:: --skip sg_dd
 	HAUL_SG_CASES=2000 HAUL_SG_SEED=$$(date +%s) $(CARGO) test --locked --test fronts sg_dd_differential -- --nocapture
 	HAUL_FUZZ_RUNS=2000 HAUL_FUZZ_SEED=$$(date +%s) $(CARGO) test --locked --test command_lines -- --nocapture
@@ -73,14 +77,15 @@ check: fmt-check clippy doc-check lint-scripts ## Format, lints and documentatio
 fmt-check: ## The code is formatted
 	$(CARGO) fmt --all --check
 
-clippy: ## No lint speaks up; once more with private rooms, where the compiler finds what nothing uses
+clippy: ## No lint warns, in the tests that are run by name too; once more without tests, where unused items are found
 	$(CARGO) clippy --workspace --locked --all-targets -- -D warnings
+	$(CARGO) clippy --locked --test lab --test packages -- -D warnings
 	$(CARGO) clippy --locked --lib --bins -- -D warnings
 
-doc-check: ## The documentation builds without a warning, that of private items too
+doc-check: ## The documentation builds without a warning, private items included
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --locked --no-deps --document-private-items
 
-lint-scripts: ## The shell scripts pass shellcheck, where there is one
+lint-scripts: ## The shell scripts pass shellcheck, if it is installed
 	@if command -v shellcheck >/dev/null; then shellcheck -x .ci/run $$(grep -lsE '^#!.*sh$$' scripts/* packaging/*) && \
 	shellcheck -x -P SCRIPTDIR lab/vmlab lab/*.sh lab/proofs/*.sh && shellcheck -s dash lab/guest-init; \
 	else echo "shellcheck is not installed: scripts are not checked"; fi
@@ -104,10 +109,10 @@ generate: man completions ## Renew the checked-in man pages and completions in c
 	cp $(generated)/haul.1 $(pages:%=$(generated)/haul-%.1) contrib/
 	cp $(generated)/haul.bash $(generated)/_haul $(generated)/haul.fish contrib/completions/
 
-# sudo often hides cargo: then what `make` built before is installed.
+# sudo often removes cargo from PATH; the existing build is installed then.
 install: ## Install below PREFIX (/usr/local), staged in DESTDIR
 	@if command -v $(CARGO) >/dev/null; then $(MAKE) build; \
-	elif [ ! -x $(release) ]; then echo "$(release) is not there; run make first, as a user who has cargo"; exit 1; fi
+	elif [ ! -x $(release) ]; then echo "$(release) does not exist; run make first, as a user who has cargo"; exit 1; fi
 	$(INSTALL) -d $(bindir) $(man1dir) $(bashdir) $(zshdir) $(fishdir) $(schemadir)
 	$(INSTALL) -m 755 $(release) $(bindir)/haul
 	$(release) generate man >$(man1dir)/haul.1
@@ -119,12 +124,12 @@ install: ## Install below PREFIX (/usr/local), staged in DESTDIR
 	$(release) generate fish >$(fishdir)/haul.fish
 	$(INSTALL) -m 644 $(schemas) $(schemadir)
 
-uninstall: ## Remove what install put there
+uninstall: ## Remove the installed files
 	rm -f $(bindir)/haul $(bashdir)/haul $(zshdir)/_haul $(fishdir)/haul.fish
 	rm -f $(man1dir)/haul.1 $(pages:%=$(man1dir)/haul-%.1) $(man1dir)/haul-sgp_dd.1 $(man1dir)/haul-sgm_dd.1
 	rm -rf $(DESTDIR)$(PREFIX)/share/haul
 
-deps: ## Install the Debian packages that the tests use and that are missing
+deps: ## Install the missing Debian packages that the tests use
 	scripts/install-test-deps
 
 coverage: deps ## Run the same tests instrumented, then print the code coverage
@@ -154,22 +159,22 @@ packages: deb tarball oci ## The Debian package, the tarball and the OCI image, 
 dist: packages sbom ## All packages, the bill of materials and their checksums, in target/dist
 	packaging/checksums
 
-package-test: packages ## Install, run and remove the packages in roots of their own; needs root
+package-test: packages ## Install, run and remove the packages in separate root directories; needs root
 	scripts/left-behind $(CARGO) test --locked --no-fail-fast --test packages -- --nocapture
 
-package-deps: ## Install the Debian packages that making and testing packages uses
+package-deps: ## Install the missing Debian packages for making and testing packages
 	scripts/install-package-deps
 
-reproducible: dist ## Make all packages once more in another directory, and compare the bytes
+reproducible: dist ## Make all packages again in another directory, and compare the bytes
 	packaging/rebuild
 
-peers: ## Install the Debian packages of the peers that are missing
+peers: ## Install the missing Debian packages of the peers
 	scripts/install-bench-peers
 
 msrv: ## The library and the binary build with the oldest Rust that Cargo.toml allows
 	scripts/msrv
 
-deny: ## Licenses, sources and doubles among the dependencies (deny.toml); installs cargo-deny into target/tools
+deny: ## Licenses, sources and duplicates of the dependencies (deny.toml); installs cargo-deny into target/tools
 	$$(scripts/cargo-tool cargo-deny)/cargo-deny --locked check bans licenses sources
 
 audit: ## Known vulnerabilities of the dependencies; installs cargo-audit into target/tools, and fetches the advisories

@@ -1,7 +1,8 @@
-//! What a block costs the pump and its queues, over endpoints that cost nothing: `make bench-pump`.
+//! The cost of a block for the pump and its queues, with endpoints that cost nothing: `make bench-pump`.
 //!
-//! The time that criterion tells is that of one block, read and written. It does not depend on the block size unless
-//! something touches the bytes. What a copy does once (memory, a ring, threads) is spread over the blocks of a sample.
+//! The time that criterion prints is that of one block, read and written. It does not depend on the block size
+//! unless the bytes are accessed. Constant costs of a copy (memory, a ring, threads) are spread over the blocks of a
+//! sample.
 #[path = "../tests/model/hollow.rs"]
 mod hollow;
 #[path = "../tests/model/mod.rs"]
@@ -31,7 +32,7 @@ fn pump(criterion: &mut Criterion) {
     let ring = io_uring::IoUring::new(4).is_ok();
     let cases = [
         ("sync", EngineKind::Sync, CallStyle::AtOnce, &[1][..]),
-        // Calls made by the pump itself: the cost of the pump and nothing else.
+        // Calls made by the pump itself: only the cost of the pump.
         ("threads, on the spot", EngineKind::Threads, CallStyle::AtOnce, &DEPTHS),
         ("threads, by helpers", EngineKind::Threads, CallStyle::Waits, &DEPTHS),
         ("ring", EngineKind::Ring, CallStyle::Waits, &DEPTHS),

@@ -1,6 +1,6 @@
-//! haul inside another program: `embedded SRC DST` copies SRC to DST as `haul copy` does, then compares them.
+//! haul within another program: `embedded SRC DST` copies SRC to DST as `haul copy` does, then compares them.
 //!
-//! The library takes a command line and gives how the process is to end; it never ends it by itself.
+//! The library receives a command line and returns how the process should end; it never ends it itself.
 use haul::Exit;
 use std::env;
 use std::ffi::OsString;

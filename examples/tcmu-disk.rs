@@ -1,8 +1,8 @@
-//! A SCSI disk of 16 MiB in memory that answers READ BUFFER, behind the kernel's target_core_user: `tcmu-disk UIO LOG`
-//! serves the commands that come by the device UIO (/dev/uio0) until it is ended. Of each READ BUFFER it writes a line
-//! to LOG: mode and length.
+//! A SCSI disk of 16 MiB in memory that supports READ BUFFER, served by the kernel's target_core_user: `tcmu-disk
+//! UIO LOG` serves the commands from the device UIO (/dev/uio0) until it is ended. For each READ BUFFER it writes a
+//! line to LOG: mode and length.
 //!
-//! For the lab: neither scsi_debug nor qemu's disks nor the kernel's own target have the command.
+//! For the lab: scsi_debug, qemu's disks and the kernel's own target do not support the command.
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 const DISK_BYTES: usize = 16 << 20;
 const BLOCK_BYTES: usize = 512;
-/// Of its data, and of the echo buffer. The former is no power of two and longer than one command moves.
+/// Sizes of its data buffer and its echo buffer. The former is not a power of two and exceeds one transfer.
 const BUFFER_BYTES: u32 = 3_434_944;
 const ECHO_BYTES: u16 = 252;
 
@@ -36,7 +36,7 @@ mod layout {
     pub const SENSE: usize = 16;
 }
 
-/// The memory that the kernel shares with us.
+/// The memory that the kernel shares with this process.
 struct Shared {
     at: *mut u8,
     len: usize,
@@ -52,7 +52,7 @@ impl Shared {
 
     fn read(&self, at: usize, bytes: &mut [u8]) {
         assert!(at + bytes.len() <= self.len);
-        // SAFETY: within the mapping, as was just seen; what is ours to read the kernel does not write meanwhile.
+        // SAFETY: within the mapping, as checked above; the kernel does not write this part at the same time.
         unsafe { self.at.add(at).copy_to_nonoverlapping(bytes.as_mut_ptr(), bytes.len()) }
     }
 
@@ -68,7 +68,7 @@ impl Shared {
         unsafe { self.at.add(at).cast::<u32>().read_volatile() }
     }
 
-    /// Where the bytes of the command at `entry` are: offset and length of each piece.
+    /// The location of the bytes of the command at `entry`: offset and length of each piece.
     fn pieces(&self, entry: usize) -> Vec<(usize, usize)> {
         let piece = |index| {
             let mut bytes = [0; layout::PIECE_BYTES];
@@ -79,7 +79,7 @@ impl Shared {
         (0..self.number(entry + layout::PIECES) as usize).map(piece).collect()
     }
 
-    /// Gives `data` to the initiator, as much of it as it has room for.
+    /// Copies `data` to the initiator, as much of it as fits.
     fn give(&self, entry: usize, mut data: &[u8]) {
         for (at, len) in self.pieces(entry) {
             let (now, later) = data.split_at(len.min(data.len()));
@@ -89,7 +89,7 @@ impl Shared {
     }
 }
 
-/// What to answer, or the additional sense code of an illegal request.
+/// The data to return, or the additional sense code of an illegal request.
 type Answer = Result<Vec<u8>, u8>;
 
 fn inquiry(cdb: &[u8]) -> Answer {
@@ -124,7 +124,7 @@ fn range(cdb: &[u8]) -> Result<std::ops::Range<usize>, u8> {
     if range.end <= DISK_BYTES { Ok(range) } else { Err(0x21) }
 }
 
-/// Carries out a command; bytes to write are taken from the ring.
+/// Executes a command; bytes to write are taken from the ring.
 fn answer(cdb: &[u8], disk: &mut [u8], log: &mut File, shared: &Shared, entry: usize) -> Answer {
     let last = (DISK_BYTES / BLOCK_BYTES - 1) as u32;
     let (block, nothing) = ((BLOCK_BYTES as u32).to_be_bytes(), Ok(Vec::new()));

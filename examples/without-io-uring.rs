@@ -1,12 +1,12 @@
-//! Runs a command where io_uring_setup(2) fails with EPERM, as under `kernel.io_uring_disabled=2` (Linux 6.6) or the
-//! seccomp profile of a container: `without-io-uring COMMAND [ARGUMENT]...`. Its status is the command's; 2 without a
-//! command, 126 where the filter or the command cannot be had.
+//! Runs a command for which io_uring_setup(2) fails with EPERM, as under `kernel.io_uring_disabled=2` (Linux 6.6) or
+//! the seccomp profile of a container: `without-io-uring COMMAND [ARGUMENT]...`. Its status is that of the command;
+//! 2 without a command, 126 if the filter or the command is not available.
 //!
-//! For tests: haul has to find another engine by itself, on the host and in the lab.
+//! For tests: haul must select another engine automatically, on the host and in the lab.
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
-/// Forbids io_uring to this process and what it becomes.
+/// Forbids io_uring for this process and the program that it executes.
 fn forbid_io_uring() -> std::io::Result<()> {
     let jump = |code: u32, yes, no, k| libc::sock_filter { code: code as u16, jt: yes, jf: no, k };
     let refuse = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;

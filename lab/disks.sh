@@ -1,10 +1,10 @@
-# disks.sh - to be sourced by a script that runs in the guest: disks in its
-# memory, and programs that run from it.  Every disk gets names in /dev/lab.
+# disks.sh - sourced by scripts in the guest: disks in memory, and programs that run from memory. Every disk gets a
+# name in /dev/lab.
 # shellcheck shell=bash
 
 scsi_debug=/sys/bus/pseudo/drivers/scsi_debug
 
-# Name a SCSI disk once it is ready: link_scsi NAME PATTERN-OF-ITS-SYSFS-DIRECTORY
+# link_scsi NAME PATTERN-OF-ITS-SYSFS-DIRECTORY: names a SCSI disk once it is ready.
 link_scsi() {
     local block generic
     until block=$(compgen -G "$2/block/*") && generic=$(compgen -G "$2/scsi_generic/*") &&
@@ -15,9 +15,8 @@ link_scsi() {
     ln -sf "../${generic##*/}" "/dev/lab/$1-sg"
 }
 
-# Two disks in memory, debug0 and debug1, each a host of its own with a store
-# of its own (otherwise all scsi_debug disks share one store, and any copy
-# between them "works").  Arguments are parameters of the module.
+# Creates two disks in memory, debug0 and debug1, each with its own host and store; otherwise all scsi_debug disks
+# share one store, and any copy between them "works". Arguments are parameters of the module.
 debug_disks() {
     rmmod scsi_debug 2> /dev/null || true
     modprobe scsi_debug add_host=2 per_host_store=1 dev_size_mb=16 delay=0 "$@"
@@ -25,7 +24,7 @@ debug_disks() {
     link_scsi debug1 "$scsi_debug/adapter1/host*/target*/*:*"
 }
 
-# NVMe drives of qemu's command line have no names in /dev/lab yet: their serial numbers.
+# Names the NVMe drives of the QEMU command line in /dev/lab by their serial numbers.
 link_nvme() {
     local disk
     for disk in /sys/block/nvme* /sys/class/nvme-generic/ng*; do
@@ -40,12 +39,12 @@ sys_of() { # disk: its sysfs directory
     echo "/sys/block/$(basename "$(readlink -f "$1")")"
 }
 
-done_by() { # SCSI disk: commands that it is through with
+done_by() { # SCSI disk: completed commands
     cat "$(sys_of "$1")/device/iodone_cnt"
 }
 
-# Drives that serve one command at a time, of at most 64 KiB: with a delay of
-# N ns per command, that is a bandwidth of 64 KiB / N ns.
+# Drives that process one command at a time, of at most 64 KiB: a delay of N ns per command gives a bandwidth of 64
+# KiB / N ns.
 one_at_a_time() {
     local disk
     for disk in "$@"; do
@@ -54,7 +53,7 @@ one_at_a_time() {
     done
 }
 
-# Two such disks without SCSI, slow0 and slow1: every 64 KiB takes NSEC.
+# Two such disks without SCSI, slow0 and slow1: each 64 KiB takes NSEC.
 slow_disks() { # nsec
     rmmod null_blk 2> /dev/null || true
     modprobe null_blk nr_devices=2 gb=1 memory_backed=1 queue_mode=2 submit_queues=1 \
@@ -63,9 +62,8 @@ slow_disks() { # nsec
     ln -sf ../nullb1 /dev/lab/slow1
 }
 
-# Programs copied, with their libraries, to a root in memory.  Under
-# VMLAB_CLOCK=virtual the clock leaps whenever the guest waits for the host, as
-# it does at every access to the host's files; what runs from memory does not.
+# Copies programs and their libraries to a root directory in memory. With VMLAB_CLOCK=virtual the clock jumps ahead
+# when the guest waits for the host, as in every access to files of the host; programs in memory avoid that.
 memory_root() { # program...
     local program file system
     mkdir -p /run/memory/bin
@@ -86,12 +84,11 @@ in_memory() { # command...
     /run/busybox chroot /run/memory "$@"
 }
 
-# Two logical units of the kernel's SCSI target (LIO), lio0 and lio1, of
-# 16 MiB: they copy by themselves (EXTENDED COPY) and know reservations.  The
-# second is there twice, lio1-other for another initiator.
+# Two logical units of the kernel's SCSI target (LIO), lio0 and lio1, of 16 MiB: they support EXTENDED COPY and
+# reservations. The second has another path, lio1-other, for another initiator.
 lio_disks() {
     modprobe tcm_loop
-    mkdir -p /var/target/pr # where it keeps who has reserved what
+    mkdir -p /var/target/pr # holds the reservations
     mountpoint -q /sys/kernel/config || mount -t configfs configfs /sys/kernel/config
     local target=/sys/kernel/config/target i store port other host name
     port=$target/loopback/naa.6001405000000001/tpgt_1
@@ -119,7 +116,7 @@ lio_disks() {
     done
 }
 
-# Both are gone again.
+# Removes both.
 lio_gone() {
     local target=/sys/kernel/config/target
     [ -d $target/loopback ] || return 0
@@ -129,5 +126,5 @@ lio_gone() {
 }
 
 wipe() { # disk
-    dd if=/dev/zero of="$1" bs=1M oflag=direct status=none 2> /dev/null || true # to its end
+    dd if=/dev/zero of="$1" bs=1M oflag=direct status=none 2> /dev/null || true # up to the end of the disk
 }

@@ -1,5 +1,5 @@
-# guest.sh - to be sourced first by a script that runs in the guest as `SCRIPT HAUL [ENGINE]`: what such scripts have in
-# common. tests/lab/*.rs ask for their judgements.
+# guest.sh - sourced first by scripts that run in the guest as `SCRIPT HAUL [ENGINE]`: common setup. tests/lab/*.rs
+# lists the checks.
 # shellcheck shell=bash
 set -u
 lab=$(dirname "${BASH_SOURCE[0]}")
@@ -7,7 +7,7 @@ lab=$(dirname "${BASH_SOURCE[0]}")
 . "$lab/disks.sh"
 # shellcheck source=lab/judge.sh
 . "$lab/judge.sh"
-# From memory: the host's files come slowly. Both are for who sources this.
+# haul runs from memory, because files of the host are slow. Both variables are for the sourcing script.
 # shellcheck disable=SC2034
 haul=/run/haul engine=${2:-}
 [ -e /run/haul ] || cp "$1" /run/haul

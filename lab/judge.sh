@@ -1,17 +1,15 @@
-# judge.sh - to be sourced by a script that runs in the guest: says what was
-# found right and what was not, for tests/support/lab.rs. Every judgement is one
-# line on standard output, "ok NAME", "skip NAME: WHY" or "FAIL NAME: WHY", and
-# a script never ends early because of one.
+# judge.sh - sourced by scripts in the guest: prints passed and failed checks for tests/support/lab.rs. Each check is
+# one line on standard output: "ok NAME", "skip NAME: WHY" or "FAIL NAME: WHY". A failed check never ends a script.
 # shellcheck shell=bash
 
-judge() { # name command...: the command succeeds
-    local name=$1 judged_words
+judge() { # name command...: ok if the command succeeds
+    local name=$1 words_of_check
     shift
-    if judged_words=$("$@" 2>&1); then
+    if words_of_check=$("$@" 2>&1); then
         echo "ok $name"
     else
         echo "FAIL $name: $*"
-        printf '%s\n' "$judged_words" | tail -n 30
+        printf '%s\n' "$words_of_check" | tail -n 30
     fi
 }
 
@@ -19,21 +17,20 @@ skipped() { # name why
     echo "skip $1: $2"
 }
 
-# Run a command; its words are kept in $said, its status in $status.
+# Runs a command; sets $said to its output and $status to its status.
 try() { # command...
     status=0
     said=$("$@" 2>&1) || status=$?
 }
 
-# Of the last try: it ended with this status and said all of these words, on one
-# line or wrapped.
+# Succeeds if the last try ended with this status and printed all of these words, possibly wrapped across lines.
 ended() { # status word...
     local word flat flat_words
-    # By the shell alone: a process more for each judgement is long in an emulated machine.
+    # Uses only the shell: starting a process takes long in an emulated machine.
     read -rd '' -a flat_words <<< "$said" || true
     flat=${flat_words[*]}
     if [ "$status" != "$1" ]; then
-        printf 'status %s, not %s; it said:\n%s\n' "$status" "$1" "$said"
+        printf 'status %s, not %s; output:\n%s\n' "$status" "$1" "$said"
         return 1
     fi
     shift
@@ -41,26 +38,25 @@ ended() { # status word...
         case $flat in
             *"$word"*) ;;
             *)
-                printf "it did not say '%s' but:\n%s\n" "$word" "$said"
+                printf "'%s' is missing in:\n%s\n" "$word" "$said"
                 return 1
                 ;;
         esac
     done
 }
 
-# Nothing of what the last try said has this word in it.
+# Succeeds if the output of the last try does not contain this word.
 silent_about() { # word
     case $(tr -s ' \n' ' ' <<< "$said") in
         *"$1"*)
-            printf "it said '%s':\n%s\n" "$1" "$said"
+            printf "'%s' is in:\n%s\n" "$1" "$said"
             return 1
             ;;
     esac
 }
 
-# Two disks, or files in memory, hold the same bytes, read anew past the page
-# cache of either. That of everything is not dropped: every program would be
-# fetched from the host again.
+# Compares two disks, or files in memory, without their page cache. Only their caches are dropped; without the whole
+# page cache every program would be read from the host again.
 same() { # one other [bytes]
     local disk
     for disk in "$1" "$2"; do
@@ -69,8 +65,8 @@ same() { # one other [bytes]
     cmp ${3:+-n "$3"} "$1" "$2"
 }
 
-# A file in memory of bytes without a period, so that a block in a wrong place
-# is seen; the same for the same seed, and made once: ciphers are slow here.
+# Writes incompressible, non-repeating data to a file in memory, so that misplaced blocks are detected. The same seed
+# gives the same data, which is generated only once, because ciphers are slow here.
 make_noise() { # seed bytes: in $noise_file
     local new=/run/noise.new.$BASHPID
     noise_file=/run/noise.$1.$2
@@ -95,7 +91,7 @@ fill() { # disk-or-file seed bytes
     fi
 }
 
-# No process in this guest waits for a device for ever.
+# Succeeds if no process in this guest hangs on a device.
 nobody_waits() {
     local tries
     for ((tries = 0; tries < 100; tries++)); do
@@ -106,8 +102,8 @@ nobody_waits() {
     return 1
 }
 
-# No process waits for a device for ever, and of copies that have ended there is no thread, neither of the program nor
-# of the kernel on its behalf, and no claim on these block devices: each can be had exclusively, which wipefs wants.
+# Succeeds if no process hangs on a device and completed copies left no thread (of the program or of the kernel) and
+# no claim on these block devices: each can be opened exclusively, as wipefs does.
 nothing_left() { # disk...
     local tries found disk
     nobody_waits || return 1
@@ -123,7 +119,7 @@ nothing_left() { # disk...
     [ -z "$found" ]
 }
 
-# Nobody uses anything of this driver any more.
+# Succeeds if the driver has no user.
 can_be_unloaded() { # module
     local tries
     for ((tries = 0; tries < 100; tries++)); do

@@ -1,5 +1,5 @@
-# list.sh HAUL - what `haul list` and the kernel's other listers say of the same disks, for tests/lab/list.rs to compare:
-# sections that begin with "=== ".
+# list.sh HAUL - prints what `haul list` and other tools list, in sections that begin with "=== ", for
+# tests/lab/list.rs to compare.
 # shellcheck shell=bash
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"
@@ -17,7 +17,7 @@ section lsscsi-nodes lsscsi --brief --generic
 section lsscsi-names lsscsi --unit
 section lsscsi lsscsi
 section nvme nvme list --output-format=json
-# What none of them tells: size and block sizes, by ioctl, and the serial number, by a command.
+# The other tools do not report the size, block sizes and serial number: those come from ioctls and an INQUIRY.
 echo "=== disks"
 for disk in /sys/block/sd* /sys/block/nvme*; do
     disk=/dev/${disk##*/}
@@ -25,7 +25,7 @@ for disk in /sys/block/sd* /sys/block/nvme*; do
     case $disk in /dev/sd*) serial=$(sg_vpd --page=sn "$disk" | sed -n 's/^ *Unit serial number: //p') ;; esac
     echo "$disk $(blockdev --getsize64 --getss --getpbsz "$disk" | tr '\n' ' ')$serial"
 done
-# What is no disk: a tape and an enclosure, beside a drive without a medium, whose driver is not there.
+# Devices that are not disks: a tape, an enclosure and a drive without a medium, without their drivers.
 not_disks() { sg_map -x | grep -vc /dev/sd || true; }
 for type in 1 13; do
     before=$(not_disks)

@@ -1,5 +1,5 @@
-# mappings.sh HAUL ENGINE - device-mapper under a copy, disks that lie, fail, wait, stand still or
-# become others. tests/lab/mappings.rs asks for the judgements.
+# mappings.sh HAUL ENGINE - copies to and from device-mapper devices that corrupt data, fail, are slow, hang or are
+# replaced. tests/lab/mappings.rs lists the checks.
 # shellcheck shell=bash
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"
@@ -13,20 +13,20 @@ dd if=/run/noise of=$from bs=1M oflag=direct status=none
 
 copy() { try $haul copy -v --yes --restart --progress none --engine "$engine" --block-size 64K --depth 4 "$@"; }
 verify() { try $haul verify -v --progress none --engine "$engine" --block-size 64K --depth 4 "$@"; }
-# A mapping of that table, over a disk without a byte of an earlier copy.
+# Creates a mapping with this table on a zeroed disk.
 mapped() { # table
     dmsetup remove over 2> /dev/null
     dd if=/dev/zero of=$below bs=1M count=8 oflag=direct status=none
     dmsetup create over --table "$1"
 }
-# Neither what is read past the cache nor what lies below is another than the source.
+# Compares both an uncached read of the mapping and the underlying disk with the source.
 right() { # haul's-words...
     ended 0 "$@" && dd if=$over bs=1M iflag=direct status=none | cmp - /run/noise
 }
 differs() { ! cmp -s "$1" "$2"; }
 
-# Drives that lie: the copy cannot know it, comparing has to. They lie for good: 0 s up, 1 s down, and so on. What is
-# written once more is not right either.
+# Disks that silently lose or corrupt data: only a comparison detects it. They do so permanently (0 s up, 1 s down),
+# so rewriting does not help.
 mapped "0 $sectors flakey $below 0 0 1 1 drop_writes"
 copy $from $over
 judge "a copy to a disk that drops what is written ends well" ended 0 "copied 8"
@@ -36,7 +36,7 @@ blockdev --flushbufs $over
 judge "cmp finds it too" differs $from $over
 copy --verify $from $over
 judge "copy --verify finds it by itself" ended 1 "8.39 MB on the destination are wrong" "differ on the destination: 0+8388608"
-# A dest that had all of it but for one byte: what --delta wrote there is not.
+# The destination differs in one byte, and the write of --delta is lost.
 noise 1 $bytes | dd of=$below bs=1M iflag=fullblock oflag=direct status=none
 printf '\1' | dd of=$below bs=1 seek=5000000 conv=notrunc,fsync status=none
 blockdev --flushbufs $below $over
@@ -49,7 +49,8 @@ verify $from $over
 judge "verify finds the byte that was changed" ended 1 "different" "first byte 31"
 blockdev --flushbufs $over
 judge "cmp finds that byte too" differs $from $over
-# Until Linux 6.5 it changes the writer's own memory, of which digests are taken afterwards: let that be the page cache.
+# Until Linux 6.5 the corruption also changes the memory of the writer before digests are calculated; the page cache
+# protects it.
 copy --verify --direct never $from $over
 judge "copy --verify finds it by itself, too" ended 1 "on the destination are wrong" "differ on the destination"
 mapped "0 $sectors flakey $from 0 0 1 5 corrupt_bio_byte 32 r 255 0"
@@ -60,7 +61,7 @@ copy --verify /run/noise $over
 judge "copy --verify finds a byte that is changed as it is read back" ended 1 "on the destination are wrong"
 judge "and what is there is right" cmp $below /run/noise
 
-# Disks that fail, at places that are known.
+# Disks that fail at known sectors.
 mapped "0 $sectors flakey $below 0 0 1 1 error_writes"
 copy $from $over
 judge "a disk that takes no writes" ended 1 "cannot write destination $over" "at byte 0 (sector 0"
@@ -74,9 +75,9 @@ judge "a hole in the source" ended 1 "cannot read source $over" "at byte $((at *
 mapped "$(holed $below)"
 copy $from $over
 judge "a hole in the dest" ended 1 "cannot write destination $over" "at byte $((at * 512)) (sector $at"
-judge "what lies before it has arrived" cmp -n $((at * 512)) $below /run/noise
+judge "the bytes before it are copied" cmp -n $((at * 512)) $below /run/noise
 
-# Disks that take their time.
+# Slow disks.
 mapped "0 $sectors delay $below 0 8"
 copy $from $over
 judge "a slow dest" right
@@ -85,8 +86,8 @@ copy $over /run/out
 judge "a slow source" ended 0
 judge "a slow source is read right" cmp /run/out /run/noise
 
-# Disks that stand still under a copy, go on, or turn bad. Eight blocks in their middle lie behind a gate of their own: a
-# copy that comes to it is in its midst for as long as it is shut, however fast the guest is.
+# Disks that hang during a copy, and then resume or fail. A gate holds eight blocks in the middle, so that the copy
+# is in progress while the gate is closed, on a guest of any speed.
 gate=$((sectors / 2)) behind=1024 # sectors
 gated() { # disk
     dmsetup remove over 2> /dev/null
@@ -102,7 +103,7 @@ during() { # event source dest
     mapping=/sys/block/dm-$(dmsetup info -c --noheadings -o minor over)
     $haul copy -v --yes --restart --progress none --engine "$engine" --block-size 64K --depth 4 "$2" "$3" 2> /run/words &
     copying=$!
-    # Nearly all of the blocks before the gate: more than haul's first looks at the disk.
+    # Most of the blocks before the gate: more than haul's first probes of the disk.
     until (($(requests_done "$mapping") > 60)) || ! kill -0 $copying; do sleep 0.02; done
     kill -0 $copying || echo "the copy was over too early" >> /run/words
     $event
@@ -110,7 +111,7 @@ during() { # event source dest
     wait $copying || status=$?
     said=$(< /run/words)
 }
-# Requests that the mapping is through with.
+# Completed requests of the mapping.
 requests_done() {
     local fields
     read -ra fields < "$1/stat"

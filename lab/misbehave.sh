@@ -1,9 +1,9 @@
-# misbehave.sh HAUL fine|fails|hangs|ends|litters|dies - what a proof may do to a guest that others are in, for
+# misbehave.sh HAUL fine|fails|hangs|ends|litters|dies - misbehaviour of a proof in a shared guest, for
 # tests/lab/launcher.rs.
 # shellcheck shell=bash
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"
-# What a proof before this one has left would be seen.
+# Leftovers of an earlier proof would be detected here.
 in_order() {
     local place
     for place in /run/litter /dev/lab/debug0 /sys/module/scsi_debug /dev/mapper/litter; do
@@ -22,7 +22,7 @@ case $2 in
     hangs) sleep infinity ;;
     ends) kill -KILL $$ ;;
     litters)
-        # Each line says that it is not hung.
+        # Each line of output shows that the proof does not hang.
         debug_disks ndelay=0
         echo disks
         mkdir /run/litter

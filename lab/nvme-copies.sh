@@ -1,5 +1,5 @@
-# nvme-copies.sh HAUL ENGINE - copies between an NVMe namespace by its own commands and
-# everything else, with that engine.
+# nvme-copies.sh HAUL ENGINE - copies between an NVMe namespace, with NVMe commands, and all other kinds, with this
+# engine.
 # shellcheck shell=bash
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"
@@ -9,20 +9,20 @@ door=uring_cmd
 [ "$engine" = ring ] || door=ioctl
 room=/dev/shm
 first=/dev/lab/nvme0 second=/dev/lab/nvme1 four=/dev/lab/four scsi=/dev/lab/scsi0
-# Among them a drive of 4096-byte blocks that takes 16 KiB a command.
+# Includes a drive with 4096-byte blocks and a limit of 16 KiB per command.
 link_nvme
 
 copy() { # argument...
     try "$haul" copy -v --yes --restart --progress none --engine "$engine" "$@"
 }
-# Nothing of an earlier copy is left.
+# Removes the data of earlier copies.
 wipe() { # disk...
     local disk
     for disk in "$@"; do
         blkdiscard -z -l "$bytes" "$disk" && blockdev --flushbufs "$disk"
     done
 }
-# The copy that was tried ended well, by commands, and left the same bytes.
+# Succeeds if the last copy succeeded with commands and both sides are equal.
 right() { # source dest door...
     local source=$1 dest=$2
     shift 2
@@ -37,11 +37,11 @@ wipe $second
 copy --count $bytes $first-ng $second-ng
 judge "ng to ng" right $first $second "to /dev/ng" "($door"
 
-# Whole, so that the last block is among them.
+# The whole namespace, so that the last block is included.
 dd if=$room/noise of=$first bs=512 seek=32767 count=1 conv=fsync status=none
 copy $first-ng $second-ng
 judge "a whole namespace, to its last block" ended 0 "($door"
-judge "and the last block has arrived" same $first $second
+judge "and the last block is copied" same $first $second
 
 wipe $second
 copy --count $bytes --passthrough=dest $scsi $second
@@ -66,7 +66,7 @@ wipe $second
 copy --count $bytes $first-ng $second
 judge "ng to the block layer" right $first $second "source: NVMe commands" "($door"
 
-# Read back by the same node, and written only where it differs.
+# Read-back through the same node, and --delta.
 wipe $second
 copy --count $bytes --verify $first-ng $second-ng
 judge "ng to ng, read back" right $first $second "durable, verified" "($door"
@@ -82,7 +82,7 @@ wipe $second
 copy --count $bytes --block-size 1M --depth 4 $four-ng $second-ng
 judge "blocks longer than the drive's commands" right $four $second "($door"
 
-# Within one namespace, onto a range that overlaps, by one name and by two.
+# Overlapping ranges within one namespace, by one name and by two.
 copy --skip 0 --seek 1M --count 6M $first-ng $first-ng
 judge "a range that overlaps is moved right" cmp -n $((6 << 20)) $room/noise <(tail -c +$((1 + (1 << 20))) $first)
 copy --skip 1M --seek 0 --count 6M $first $first-ng
@@ -91,16 +91,16 @@ copy $first $first-ng
 judge "a node is known to be its block device" ended 3 "are the same data"
 dd if=$room/noise of=$first bs=1M conv=fsync status=none
 
-# By the drive itself.
+# Offloaded copies by the drive.
 wipe $second
 copy --count 2M $room/noise $second-ng
 copy --offload --skip 0 --seek 3M --count 2M $second-ng $second-ng
 judge "a drive copies by itself" ended 0 "offload: source: NVMe" "2097152 copied by the device itself"
 judge "and what it copied is right" cmp -n $((2 << 20)) $room/noise <(tail -c +$((1 + (3 << 20))) $second)
 copy --offload --count 1M $first-ng $second-ng
-judge "what two drives cannot is said" ended 0 "--offload: source and destination are different devices" "($door"
+judge "offload between two drives is refused with the reason" ended 0 "--offload: source and destination are different devices" "($door"
 
-# Odd lengths. What lies behind the last byte stays as it was.
+# Odd lengths. Bytes after the end do not change.
 wipe $second
 dd if=$room/noise of=$second bs=1M count=4 conv=fsync status=none
 head -c 1000003 $room/noise > $room/odd
@@ -116,14 +116,14 @@ judge "an odd length changes nothing behind it" bash -c "cmp -n $((4 << 20)) $ro
 copy --skip 4096 --count 1000003 $second-ng $room/odd.copy
 judge "an odd length is read exactly" odd
 
-# Holes: zeroed by the drive, not sent.
+# Holes: zeroed by the drive, not transferred.
 truncate -s $bytes $room/holes
 dd if=$room/noise of=$room/holes bs=1M count=1 seek=3 conv=notrunc status=none
 copy $room/noise $second-ng
 copy $room/holes $second-ng
 judge "holes are zeroed by the drive" right $room/holes $second "zeroed"
 
-# A partition keeps to its place, and the page cache is told.
+# Writes to a partition stay within its bounds, and the page cache is invalidated.
 wipe $second
 printf 'start=2048,size=4096\nstart=8192,size=8192\n' | sfdisk -q $second > /dev/null 2>&1
 partition=$(readlink -f $second)p2
@@ -144,7 +144,7 @@ copy --passthrough=source --count 4096 "$partition" $room/copy
 judge "what the page cache holds is written back before" cmp $room/dirty $room/copy
 exec 7>&-
 
-# The checks are those of the block device behind the node.
+# The same safety checks as for the corresponding block device.
 mkfs.ext4 -q "$partition" 2> /dev/null
 mkdir -p /run/mounted
 mount "$partition" /run/mounted

@@ -1,6 +1,6 @@
 #!/bin/bash
-# on-error.sh HAUL - disks with bad places, read around: all else arrives, there
-# are zeros in their place, and the list is right; by both engines.
+# on-error.sh HAUL - disks with bad sectors: everything else is copied, bad sectors become zeros, and the mapfile
+# lists them; with both engines.
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"
 from=/dev/lab/debug0 to=/dev/lab/debug1
@@ -9,17 +9,17 @@ copy() { # argument...
     rm -f /run/map
     try $haul copy -v --yes --restart --progress none --engine "$engine" --block-size 64K --on-error skip --mapfile /run/map "$@"
 }
-holes() { # file first-sector sectors: zeros there
+holes() { # file first-sector sectors: writes zeros
     dd if=/dev/zero of="$1" bs=512 seek="$2" count="$3" conv=notrunc status=none
 }
-# What the bad places are in a mapfile: lines of "first-byte bytes".
+# The bad areas of a mapfile, as lines of "first-byte bytes".
 listed() { awk '$3 == "-" { print $1, $2 }' /run/map; }
 lists() { [ "$(listed)" = "$1" ] || { listed; return 1; }; }
-unread() { # sectors: of the last copy
+unread() { # sectors: the last copy skipped this number
     ended 1 "$1 sectors could not be read" "the destination has zeros in their place"
 }
 
-# Blocks 0x1234 to 0x123d cannot be read. They are written while they can.
+# Blocks 0x1234 to 0x123d become unreadable after they have been written.
 debug_disks ndelay=100000 opts=0
 fill $from 1 16M
 noise 1 16M > /run/expected
@@ -36,12 +36,12 @@ for engine in ring threads; do
             sg) dest=$to-sg ;;
             file) dest=/run/copy ;;
         esac
-        # What was there before must not show through.
+        # The old data must not remain.
         [ "$other" = file ] || dd if=/run/stale of=$to bs=1M oflag=direct status=none
         rm -f /run/copy
         copy $source $dest
         judge "medium errors, $one to $other by $engine" unread 10
-        # The dest has such blocks, too, which can be written and not compared.
+        # The destination has such blocks, too: writable, but not comparable.
         echo 0 > "$scsi_debug/opts"
         judge "medium errors, $one to $other by $engine, all else" same "${dest%-sg}" /run/expected
         echo 2 > "$scsi_debug/opts"
@@ -68,7 +68,7 @@ for engine in ring threads; do
     echo 2 > "$scsi_debug/opts"
 done
 
-# An NVMe drive whose block 8192 cannot be read.
+# An NVMe drive whose sector 8192 is unreadable.
 bad=/dev/lab/nvme-bad
 noise 3 8M > /run/nvme
 dd if=/run/nvme of=$bad bs=1M count=8 conv=fsync status=none

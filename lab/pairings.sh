@@ -1,13 +1,14 @@
-# pairings.sh HAUL ENGINE BLOCK BLOCK [forbidden] - a copy between every kind of source and every kind of dest, whose
-# disks have logical blocks of so many bytes, 512 or 4096. ENGINE is ring or threads; where io_uring is forbidden,
-# haul has to find its engine by itself: WITHOUT_IO_URING is the program that runs it so where the kernel cannot. tests/lab/pairings.rs asks for the judgements.
+# pairings.sh HAUL ENGINE BLOCK BLOCK [forbidden] - copies between every kind of source and every kind of
+# destination. The BLOCKs are the logical block sizes of their disks, 512 or 4096. ENGINE is ring or threads; with
+# `forbidden`, io_uring is unavailable and haul must select the engine. WITHOUT_IO_URING is a program that runs haul
+# without io_uring, for kernels that cannot forbid it. tests/lab/pairings.rs lists the checks.
 # shellcheck shell=bash
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"
 source_block=$3 dest_block=$4
 
-odd=1500777        # bytes of a copy: neither whole blocks nor whole pages
-whole=$((2 << 20)) # bytes that are looked at: those behind the copy have to stay
+odd=1500777        # bytes of a copy: not a multiple of the block or page size
+whole=$((2 << 20)) # compared bytes: those after the copy must not change
 room=/run/room
 
 command=("$haul")
@@ -16,7 +17,7 @@ wanted=("engine $engine")
 if [ $# -gt 4 ]; then
     choice=()
     wanted+=("io_uring is forbidden")
-    # By the kernel, where it can (since 6.6); else by a filter in which haul runs.
+    # With the sysctl, where it exists (since Linux 6.6), else with a seccomp filter.
     if [ -e /proc/sys/kernel/io_uring_disabled ]; then
         echo 2 > /proc/sys/kernel/io_uring_disabled
     else
@@ -25,7 +26,8 @@ if [ $# -gt 4 ]; then
     fi
 fi
 
-# Disks of both block sizes. A driver of the kernel has one size for all: where they differ, one side is of qemu.
+# Disks of both block sizes. A kernel driver supports one size for all its disks; for pairs of sizes, one side is a
+# disk of QEMU.
 link_nvme
 larger=$((source_block > dest_block ? source_block : dest_block))
 debug_disks sector_size=$larger
@@ -57,11 +59,11 @@ nvme() { # block-size number
     if [ "$1" = 4096 ]; then echo "/dev/lab/four$2"; else echo "/dev/lab/nvme$2"; fi
 }
 modprobe dm-mod
-linear() { # name disk: its second 8 MiB
+linear() { # name disk: maps its second 8 MiB
     dmsetup create "$1" --table "0 16384 linear $2 16384"
 }
 kinds=(sg sd ng nvme file pipe null_blk "dm over sd" "dm over nvme")
-declare -A source dest holder # holder: where the bytes of a dest can be read
+declare -A source dest holder # holder: the path for reading back a destination
 from=$(sd "$source_block" 0) to=$(sd "$dest_block" 1)
 linear source-sd "$from"
 source=([sd]=$from [sg]=$from-sg ["dm over sd"]=/dev/mapper/source-sd)
@@ -76,7 +78,7 @@ source+=([null_blk]=/dev/lab/null0 [file]=$room/source [pipe]=-)
 dest+=([null_blk]=/dev/lab/null1 [file]=$room/dest [pipe]=-)
 holder+=([pipe]=$room/piped)
 
-# Every source has bytes of its own, so that none is taken for another.
+# Every source has different data, to detect copies from the wrong one.
 spoil() { # bytes disk-or-file
     dd if="$1" of="$2" bs=1M oflag=direct conv=notrunc status=none
 }
@@ -93,7 +95,7 @@ for kind in "${kinds[@]}"; do
     { head -c $odd "/run/bytes.$kind"; tail -c +$((odd + 1)) /run/before; } > "/run/expected.$kind"
 done
 
-# Blocks so small that many are under way, and of no power of two.
+# Many small blocks in flight, whose size is not a power of two.
 copy() {
     "${command[@]}" copy -v --yes --restart --progress none --block-size 96K --depth 6 "${choice[@]}" --count $odd "$@"
 }
@@ -105,7 +107,7 @@ copied() { # source-kind dest-kind
         *) copy "${source[$1]}" "${dest[$2]}" ;;
     esac
 }
-# Direct reads see what the disk has, past the page cache; of streams there is nothing behind the copy.
+# Reads the disk with O_DIRECT, bypassing the page cache. Streams have no bytes after the copy.
 right() { # source-kind dest-kind
     local held=${holder[$2]:-${dest[$2]}} length=$whole
     [ "$2" != pipe ] || length=$odd
@@ -114,7 +116,7 @@ right() { # source-kind dest-kind
 set -o pipefail
 for other in "${kinds[@]}"; do
     held=${holder[$other]:-${dest[$other]}}
-    # A disk beneath a mapping is refused as dest, so the mapping is there for its own copies only.
+    # haul refuses a disk with a mapping as destination, so the mapping exists only for its own copies.
     case $other in dm*) linear "$(basename "$held")" "${dest[${other##* }]}" ;; esac
     for one in "${kinds[@]}"; do
         if [ "$other" = pipe ]; then rm -f "$held"; else spoil /run/before "$held"; fi

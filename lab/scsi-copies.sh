@@ -1,14 +1,13 @@
 #!/bin/bash
-# Copies by SCSI commands, with everything else on the other side: arguments are
-# haul's binary and an engine, VMLAB_DISK=4T. tests/lab/scsi.rs asks for the
-# judgements.
+# Copies between SCSI disks, with SCSI commands, and all other kinds. Arguments: the haul binary and an engine;
+# VMLAB_DISK=4T. tests/lab/scsi.rs lists the checks.
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"
-odd=5000777 # bytes: neither whole blocks nor whole pages
+odd=5000777 # bytes: not a multiple of the block or page size
 all=8M # bytes of a disk
 disks() { debug_disks dev_size_mb=${all%M} "$@"; }
 
-# Where the kernel can forbid io_uring, haul has to find that out by itself.
+# Where the kernel can forbid io_uring, haul must detect that.
 choice=(--engine "$engine")
 if [ "$engine" = threads ] && [ -e /proc/sys/kernel/io_uring_disabled ]; then
     echo 2 > /proc/sys/kernel/io_uring_disabled
@@ -16,12 +15,12 @@ if [ "$engine" = threads ] && [ -e /proc/sys/kernel/io_uring_disabled ]; then
 fi
 copy() { try "$haul" copy -v --yes --restart "${choice[@]}" "$@"; }
 
-as() { # name words-of-the-report bytes: of the last copy, from $from to $to
+as() { # name words-of-the-report bytes: checks the last copy, from $from to $to
     judge "$1" right "$2" "$3"
 }
 right() { ended 0 "$1" && same "$from" "$to" "$2"; }
 
-spoilt() { # disk: what was there before is no copy
+spoilt() { # disk: fills it with other data
     fill "$1" 99 $all
 }
 
@@ -33,7 +32,7 @@ fill /dev/lab/debug0 1 $all
 fill /dev/nullb0 2 $all
 fill /run/file 3 $odd
 
-# Disks with each other.
+# Between disks.
 to=/dev/lab/debug1
 from=/dev/lab/debug0 && spoilt $to && copy $sg $to-sg && as "sg to sg" "$by_sg" $all
 from=/dev/lab/debug0 && spoilt $to && copy $sg $to && as "sg to sd" "source: SCSI commands" $all
@@ -45,31 +44,31 @@ judge "sd to sd, the source not passed through" silent_about "source: SCSI comma
 from=/dev/nullb0 && spoilt $to && copy --count $all $from $to-sg && as "null_blk to sg" "$by_sg" $all
 from=/dev/lab/debug0 to=/dev/nullb0 && spoilt $to && copy $sg $to && as "sg to null_blk" "$by_sg" $all
 
-# Read back by the same node, and written only where it differs.
+# Read-back through the same node, and --delta.
 from=/dev/lab/debug0 to=/dev/lab/debug1 && spoilt $to && copy --verify $sg $to-sg
 judge "sg to sg, read back" right "durable, verified" $all
 printf '\1' | dd of=$to bs=1 seek=5000000 conv=notrunc,fsync status=none
 copy --delta --verify $sg $to-sg
 judge "sg to sg, only what differs" right "wrote 65.5 kB of it; the rest was already identical, verified" $all
 
-# Without a copy in the driver, where it may do without.
+# Direct I/O of the driver, if it allows that.
 if [ "$engine" = ring ]; then
     copy $sg /run/out
-    judge "a copy in the driver is told" ended 0 "the driver copied all"
+    judge "a copy in the driver is reported" ended 0 "the driver copied all"
 fi
 echo 1 > /sys/module/sg/parameters/allow_dio
 to=/dev/lab/debug1
 from=/dev/lab/debug0 && spoilt $to && copy $sg $to-sg && as "sg to sg, the driver may do without a copy" "$by_sg" $all
 if [ "$engine" = ring ]; then
-    judge "no copy in the driver is told of" silent_about "the driver copied"
+    judge "no copy in the driver is reported" silent_about "the driver copied"
 fi
 echo 0 > /sys/module/sg/parameters/allow_dio
 
-# Streams and files of odd sizes. The rest of the disk's last block stays.
+# Streams and files of odd sizes. The rest of the last disk block must not change.
 from=/run/file to=/dev/lab/debug1
 spoilt $to && copy $from $to-sg && as "file to sg" "$by_sg" $odd
 noise 99 $all | tail -c +$((odd + 1)) > /run/rest
-judge "file to sg leaves what lies behind" cmp -i $odd:0 $to /run/rest
+judge "file to sg keeps the bytes behind" cmp -i $odd:0 $to /run/rest
 spoilt $to && status=0 said=$("$haul" copy -v --yes --restart "${choice[@]}" - $to-sg < <(cat $from) 2>&1) || status=$?
 as "pipe to sg" "$by_sg" $odd
 to=/run/back && rm -f $to && copy --count $odd /dev/lab/debug1-sg $to && as "sg to file" "$by_sg" $odd
@@ -78,13 +77,14 @@ status=${PIPESTATUS[0]} said=$(< /run/words) to=/run/piped
 as "sg to pipe" "$by_sg" $odd
 spoilt /dev/lab/debug1 && copy --seek 777 $from /dev/lab/debug1-sg
 judge "file to sg from within a block on" cmp -n $odd -i 0:777 $from /dev/lab/debug1
-judge "file to sg keeps what lies before" cmp -n 777 <(noise 99 777) /dev/lab/debug1
+judge "file to sg keeps the bytes before" cmp -n 777 <(noise 99 777) /dev/lab/debug1
 copy --skip 777 --count $odd /dev/lab/debug1-sg /run/back && from=/run/file to=/run/back
 as "sg to file from within a block on" "$by_sg" $odd
 truncate -s 8M /run/hollow && noise 4 1M | dd of=/run/hollow bs=1M seek=4 conv=notrunc status=none
 from=/run/hollow to=/dev/lab/debug1 && spoilt $to && copy $from $to-sg && as "file with holes to sg" "$by_sg" 8M
 
-# What the block device's page cache holds is neither read past nor left behind. An open descriptor keeps the cache.
+# Copies include dirty pages of the block device and invalidate stale ones. An open descriptor keeps the page cache
+# alive.
 exec 9< /dev/lab/debug0 8< /dev/lab/debug1
 cat /dev/lab/debug1 > /dev/null
 noise 5 $all | dd of=/dev/lab/debug0 bs=1M iflag=fullblock status=none
@@ -92,7 +92,7 @@ copy $sg /dev/lab/debug1-sg
 judge "what was only in the cache of the source is copied" cmp <(noise 5 $all) /dev/lab/debug1
 exec 9<&- 8<&-
 
-# A partition keeps to its place.
+# Writes to a partition stay within its bounds.
 spoilt /dev/lab/debug1
 echo '2048,8192' | sfdisk -q /dev/lab/debug1 2> /dev/null
 disk=$(readlink -f /dev/lab/debug1)
@@ -108,7 +108,7 @@ copy --count 1M /run/hollow /dev/lab/debug1-sg
 judge "a disk with a mounted part is refused by its node" ended 3 "is mounted at /run/mounted"
 umount /run/mounted
 
-# A disk that no driver for disks looks after.
+# A disk without a driver.
 device=$(basename "$(readlink -f "$(sys_of /dev/lab/debug1)/device")")
 spoilt /dev/lab/debug1
 echo "$device" > /sys/bus/scsi/drivers/sd/unbind
@@ -121,14 +121,14 @@ until disk=$(compgen -G "/sys/bus/scsi/devices/$device/block/*") && [ -b "/dev/$
 ln -sf "../${disk##*/}" /dev/lab/debug1
 judge "a disk without a block device has the bytes" same /dev/lab/debug0 /dev/lab/debug1 $all
 
-# Larger blocks, and more of them than 32 bits count.
+# Larger blocks, and block addresses beyond 32 bits.
 disks sector_size=4096
 fill /dev/lab/debug0 6 $all
 from=/dev/lab/debug0 to=/dev/lab/debug1
 copy $sg $to-sg && as "sg to sg in blocks of 4096" "$by_sg" $all
 from=/run/file && spoilt $to && copy $from $to-sg && as "file to sg in blocks of 4096" "$by_sg" $odd
 copy --count $odd $to-sg /run/back && to=/run/back && as "sg to file in blocks of 4096" "$by_sg" $odd
-# Of qemu, whose disks keep each block where it is; scsi_debug's virtual ones repeat their store.
+# Disks of QEMU store every block; large disks of scsi_debug repeat their store.
 big=/dev/lab/scsi1
 for at in $((3 << 40)) $(((2 << 40) - 2000384)); do
     copy --seek $at /run/file $big-sg
@@ -142,12 +142,12 @@ for at in $((3 << 40)) $(((2 << 40) - 2000384)); do
     judge "written $at bytes into 4 TiB and nowhere else" cmp -n 1M /run/elsewhere $there
 done
 
-# Zeros are made by the disk where it can: what is there before must not stay.
+# The disk zeroes blocks if it can; the old data must not remain.
 disks lbpu=1 lbpws=1 lbprz=1
 from=/run/hollow to=/dev/lab/debug1 && spoilt $to && copy $from $to-sg
 as "file with holes to a disk that zeroes by itself" "zeroed by the destination" 8M
 
-# A disk that acknowledges everything, keeps nothing, and reads as whatever is in memory.
+# A disk that acknowledges every write but stores nothing, and reads as arbitrary memory.
 disks fake_rw=1
 copy --verify /run/hollow /dev/lab/debug1-sg
 judge "a disk that keeps nothing is found by --verify" ended 1 "on the destination are wrong" "destination: SCSI commands"

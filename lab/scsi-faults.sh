@@ -1,6 +1,6 @@
 #!/bin/bash
-# Faults of disks, in virtual time: the copy is right or its failure is told,
-# never wrong with status 0. Arguments are haul's binary and an engine.
+# Disk errors, in virtual time: every copy is either correct or fails with a report; it never ends with status 0 and
+# wrong data. Arguments: the haul binary and an engine.
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"
 from=/dev/lab/debug0 to=/dev/lab/debug1
@@ -8,7 +8,7 @@ mib=8 # of each disk
 disks() { debug_disks dev_size_mb=$mib "$@"; }
 copy() { try $haul copy -v --yes --restart --engine "$engine" --block-size 64K "$@"; }
 right() { ended 0 "$@" && same $from $to; }
-right_or_told() {
+right_or_reported() {
     case $status in
         0) same $from $to ;;
         1) ended 1 "cannot " "at byte" ;;
@@ -30,7 +30,7 @@ copy_spoilt() { # opts every_nth haul's-words...
     spoil 0 0
 }
 
-# Blocks 0x1234 to 0x123d of this disk cannot be read.
+# Blocks 0x1234 to 0x123d of this disk are unreadable.
 bad=$((0x1234)) at=$((0x1234 * 512))
 disks ndelay=100000 opts=2
 copy $from-sg $to-sg
@@ -62,26 +62,26 @@ judge "aborted commands" right "retried after the disk aborted"
 copy_spoilt 0x100 7 $from-sg $to-sg
 judge "short transfers" right "short transfers, continued"
 copy_spoilt 0x20 7 $from-sg $to-sg
-judge "failed guard checks" right_or_told
+judge "failed guard checks" right_or_reported
 copy_spoilt 0x8000 7 $from-sg $to-sg
 judge "a busy host" right
 copy_spoilt 4 21 --command-timeout 3 $from-sg $to-sg
-judge "time-outs now and then" right_or_told
+judge "occasional time-outs" right_or_reported
 copy_spoilt 0x10 7 $from-sg $to
 judge "aborted commands by sd too" right
 copy_spoilt 0x40 7 $from-sg $to-sg
-judge "failed checks of what the host adds" right_or_told
+judge "failed checks of what the host adds" right_or_reported
 copy_spoilt 0x80 21 --command-timeout 3 $from-sg $to-sg
-judge "time-outs of the medium" right_or_told
+judge "time-outs of the medium" right_or_reported
 copy_spoilt 0x10000 21 --command-timeout 3 $from-sg $to-sg
-judge "commands that the kernel aborts" right_or_told
+judge "commands that the kernel aborts" right_or_reported
 
-# The same through the block layer, which does the mending.
+# The same through the block layer, which handles the errors.
 while read -r opts nth name; do
     copy_spoilt "$opts" "$nth" $from $to < /dev/null
     case $name in
         recovered* | short* | "a busy"*) judge "$name" right ;;
-        *) judge "$name" right_or_told ;;
+        *) judge "$name" right_or_reported ;;
     esac
 done << END
 8 7 recovered errors by sd
@@ -90,21 +90,21 @@ done << END
 0x20 7 failed guard checks by sd
 0x40 7 failed checks of what the host adds by sd
 0x8000 7 a busy host by sd
-4 21 time-outs now and then by sd
+4 21 occasional time-outs by sd
 0x80 21 time-outs of the medium by sd
 0x10000 21 commands that the kernel aborts by sd
 END
 
-during() { # event source dest option...: it happens in the middle of the copy
+during() { # event source dest option...: runs the event during the copy
     local event=$1 before
     shift
     before=$(done_by $to)
     $haul copy -v --yes --restart --engine "$engine" --block-size 64K --depth 4 "${@:3}" "$1" "$2" 2> /run/words &
     copying=$!
-    # Once commands that write are done, and none of the first ones that only ask. Time leaps here: no pause will do,
-    # and nothing of the host's files.
+    # Waits for the first write commands, after the initial queries. Virtual time jumps ahead, so only polling from
+    # memory works, without files of the host.
     until (($(done_by $to) > before + 40)) || ! kill -0 $copying; do /run/busybox sleep 0.02; done
-    # What ends before it happens shows nothing.
+    # A copy that ends before the event does not test it.
     kill -0 $copying || echo "the copy was over too early" >> /run/words
     $event
     status=0
@@ -113,8 +113,8 @@ during() { # event source dest option...: it happens in the middle of the copy
 }
 in_time() { silent_about "over too early"; }
 
-# A disk that was reset says so to the next command. Longer copies, that it comes in their midst: time leaps while the
-# program is fetched that resets.
+# After a reset, the next command reports it. These copies take longer, because virtual time jumps ahead while
+# sg_reset is loaded.
 mib=16
 disks ndelay=20000000
 fill $from 3 ${mib}M
@@ -135,13 +135,13 @@ for side in source dest; do
     judge "it was reset in mid-copy, the $side" in_time
 done
 
-# An answer that never comes, from the middle of a copy on.
+# Commands time out from the middle of a copy on.
 no_answer() { spoil 4 1; }
 during no_answer $from-sg $to-sg --command-timeout 2
 spoil 0 0
-# The flush of a checkpoint may be the first that gets none, and has no place.
+# The first command without an answer may be the flush of a checkpoint, which has no offset.
 judge "no answer any more" ended 1 "cannot " "timeout"
-judge "nobody waits for an answer" nothing_left $to
+judge "no process waits for an answer" nothing_left $to
 
 mib=8
 disks ndelay=2000000
@@ -152,14 +152,14 @@ copy --depth 16 $from-sg $to-sg
 echo 64 > "$scsi_debug/max_queue"
 judge "a queue that is full" right "full queue"
 
-# Now and then, as often as there is one place left.
+# TASK SET FULL occasionally, whenever one slot remains.
 rarely_full() { # source dest
     echo 4 > "$(sys_of $from)/device/queue_depth"
     echo 4 > "$(sys_of $to)/device/queue_depth"
     copy_spoilt 0x800 7 --depth 16 "$@"
 }
 rarely_full $from-sg $to-sg
-judge "a queue that is full now and then" right "full queue"
+judge "a queue that is full occasionally" right "full queue"
 rarely_full $from $to
-# scsi_debug says DID_ABORT with it, which the block layer does not try again; haul does, once.
-judge "a queue that is full now and then, by sd" right_or_told
+# scsi_debug also reports DID_ABORT, which the block layer does not retry; haul does, once.
+judge "a queue that is full occasionally, by sd" right_or_reported

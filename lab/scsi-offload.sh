@@ -1,6 +1,5 @@
 #!/bin/bash
-# Disks that copy by themselves (LIO), and disks that others have reserved: the
-# argument is haul's binary.
+# Disks that support offloaded copies (LIO), and disks reserved by others. Argument: the haul binary.
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"
 copy() { try "$haul" copy -v --yes --restart --progress none "$@"; }
@@ -9,11 +8,11 @@ size=$((16 << 20))
 lio_disks
 from=/dev/lab/lio0 to=/dev/lab/lio1
 fill $from 1 16M
-by_itself() { # bytes: as many, and all of them right
+by_itself() { # bytes: this number was offloaded, and all are correct
     ended 0 "offload: source: SCSI commands" "$1 copied by the device itself" && same $from $to
 }
 try "$haul" copy -v --dry-run --offload $from-sg $to-sg
-judge "the plan says that the disk copies by itself" ended 0 "offload" "the device copies the data"
+judge "the plan has the copy by the disk" ended 0 "offload" "the device copies the data"
 copy --offload $from-sg $to-sg
 judge "a disk copies by itself from another" by_itself $size
 try "$haul" verify -v $from-sg $to-sg
@@ -37,7 +36,7 @@ judge "block devices that are passed through copy by themselves" ended 0 "104857
 copy --offload --count 1000 $from-sg $to-sg
 judge "what is no whole block goes through haul" ended 0 "not a multiple of the device block size" "haul copies the data itself"
 
-# Another host has it.
+# Reserved by another host.
 other=/dev/lab/lio1-other-sg
 reserve() { # type
     sg_persist -n --out --register --param-sark=0x1 $other &&
@@ -61,11 +60,11 @@ release
 copy $from-sg $to-sg
 judge "and what was released is written" ended 0
 
-# Who cannot copy by itself, or not from there.
+# Disks that cannot offload, or not from this source.
 debug_disks ndelay=0
 fill /dev/lab/debug0 2 16M
 copy --offload /dev/lab/debug0-sg $to-sg
 judge "a source that the copy manager does not take" ended 0 "refuses the offloaded copy" "haul copies the data itself"
 judge "goes through haul and is right" same /dev/lab/debug0 $to
 copy --offload --count 1M $from-sg /dev/lab/debug1-sg
-judge "a dest without a copy manager is told" ended 0 "--offload: the destination does not support offloaded copies"
+judge "a dest without a copy manager is reported" ended 0 "--offload: the destination does not support offloaded copies"

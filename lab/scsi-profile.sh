@@ -1,5 +1,5 @@
-# scsi-profile.sh - to be sourced by scsi-thin.sh, whose guest is up: `haul profile` and `haul tune` of disks by their sg
-# nodes. What is measured is there, and told as it was.
+# scsi-profile.sh - sourced by scsi-thin.sh, which sets up the guest: `haul profile` and `haul tune` of disks through
+# their sg nodes. The results are complete and reported correctly.
 # shellcheck shell=bash disable=SC2154,SC2016 # of guest.sh; words of awk
 
 measured() { # verb argument...
@@ -7,7 +7,7 @@ measured() { # verb argument...
     shift
     try "$haul" "$verb" --engine "$engine" --time 1 "$@"
 }
-# Fields of the CSV that was printed: those of the lines that a condition of awk is about.
+# Prints a field of the CSV lines that match an awk condition.
 field() { # condition number
     awk -F, "$1 { printf \"%s \", \$$2 }" <<< "$said"
 }
@@ -23,11 +23,11 @@ at=/dev/lab/debug0-sg
 copied="direct: the driver copied everything anyway"
 measured profile --positions 5 --report /run/page.html $at
 judge "a disk is profiled by its node" ended 0 "a READ of 0 blocks takes" "fixed latency" "reading all of it takes"
-judge "a drive without READ BUFFER says so" ended 0 "READ BUFFER: illegal request: invalid command operation code"
-judge "what the driver copied all the same is told" ended 0 "$copied"
+judge "a drive without READ BUFFER is reported" ended 0 "READ BUFFER: illegal request: invalid command operation code"
+judge "bytes that the driver copied anyway are reported" ended 0 "$copied"
 page_has() { grep -q 'section id="command-cost"' /run/page.html && grep -q "$copied" /run/page.html; }
 judge "and stands on the page" page_has
-# The driver may do without a copy: only a queue asks for that.
+# The driver may use direct I/O, but does so only if requested.
 echo 1 > /sys/module/sg/parameters/allow_dio
 ways=direct share=1.000
 [ "$engine" != ring ] || ways="direct indirect mmap" share=0.000
@@ -48,8 +48,8 @@ judge "a disk is tuned by its node" ended 0 "result " "direct"
 measured profile --timing $at
 judge "and timed" ended 0 "median of 3 reads"
 judge "and nothing of it was changed" cmp -n 16M <(noise 9 16M) /dev/lab/debug0
-# A node that may only be read takes commands one by one, and those that read.
+# A read-only node accepts commands one at a time, and only those that read.
 chmod 444 "$(readlink -f $at)" "$(readlink -f /dev/lab/debug0)"
 chmod 755 /run/haul
 try setpriv --reuid 65534 --regid 65534 --clear-groups "$haul" profile --engine "$engine" --time 1 --positions 5 $at
-judge "who may only read a node profiles by it all the same" ended 0 "reading all of it takes" "$copied"
+judge "a node with read permission alone is profiled" ended 0 "reading all of it takes" "$copied"

@@ -1,7 +1,7 @@
 #!/bin/bash
-# READ BUFFER of a disk that answers it: sg_rbuf's work by `haul profile`. The argument is haul's binary; the disk is
-# the program TCMU_DISK (examples/tcmu-disk.rs) behind the kernel's target_core_user, for no driver of a disk here
-# knows the command. tests/lab/scsi.rs asks for the judgements.
+# READ BUFFER of a disk that supports it: `haul profile` measures the bus with it, like sg_rbuf. Argument: the haul
+# binary. The disk is TCMU_DISK (examples/tcmu-disk.rs) with target_core_user, because no disk driver here supports
+# the command. tests/lab/scsi.rs lists the checks.
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"
 log=/run/read-buffers
@@ -41,7 +41,7 @@ measured() { # argument...
     : > $log
     try "$haul" profile --read-buffer --time 2 "$@" $at
 }
-asked() { # line...: these READ BUFFER were given, and no others
+asked() { # line...: exactly these READ BUFFER commands were sent
     local wanted=$*
     [ "$(sort -u $log | tr '\n' ';')" = "${wanted// ;/;};" ] || { sort $log | uniq -c; return 1; }
 }
@@ -52,11 +52,11 @@ sg_rbuf --size=16000000 $at > /run/said 2>&1
 judge "the disk answers sg_rbuf" grep -q "buffer capacity=3434944" /run/said
 
 measured
-judge "the buffer's size is that which sg_rbuf tells" ended 0 "(3434944 bytes)"
+judge "the buffer's size is that of sg_rbuf" ended 0 "(3434944 bytes)"
 judge "each way has its table and its line" ended 0 "not moved time rate processor line" \
     "direct time rate processor line" "indirect time rate processor line" "indirect" "fixed latency"
 judge "beside it stands the formula of 2001" ended 0 "as in 2001 not moved:" "as in 2001 indirect:" "of latency in each command"
-judge "what the driver copied all the same is told" ended 0 "direct: the driver copied everything anyway"
+judge "bytes that the driver copied anyway are reported" ended 0 "direct: the driver copied everything anyway"
 echo 1 > /sys/module/sg/parameters/allow_dio
 measured
 judge "and that it copied nothing where it may do without" ended 0 "direct: not copied by the driver"
@@ -67,7 +67,7 @@ csv() { ended 0 "not moved,4096," "not moved,5000," "direct,5000," "indirect,409
 judge "sizes can be given by hand" csv
 judge "and no other command was given" asked "0x2 4096" ";0x2 5000" ";0x3 4"
 measured --buffer-sizes 4M
-judge "more than the buffer has is told" ended 1 "cannot read the buffer" "exceed the buffer of 3434944 bytes"
+judge "a size beyond the buffer is reported" ended 1 "cannot read the buffer" "exceed the buffer of 3434944 bytes"
 measured --echo-buffer --json
 judge "the echo buffer is another" ended 0 '"buffer": "echo"' '"buffer_bytes": 252'
 judge "which is read by modes of its own" asked "0xa 252" ";0xb 4"
@@ -75,8 +75,8 @@ judge "which is read by modes of its own" asked "0xa 252" ";0xb 4"
 try "$haul" profile --time 1 --positions 5 $at
 judge "the whole profile has READ BUFFER in it, too" ended 0 "READ BUFFER time rate line" "READ BUFFER, without the medium:"
 try "$haul" profile --read-buffer /dev/lab/tcmu
-judge "a block device is told its node" ended 2 "it needs a SCSI generic node" "Name its SCSI generic node, $(readlink -f $at)"
+judge "for a block device its node is named" ended 2 "it needs a SCSI generic node" "Name its SCSI generic node, $(readlink -f $at)"
 tcmu_disk_gone
 debug_disks dev_size_mb=16
 try "$haul" profile --read-buffer /dev/lab/debug0-sg
-judge "a disk without the command says so" ended 1 "READ BUFFER: illegal request: invalid command operation code"
+judge "a disk without the command is reported" ended 1 "READ BUFFER: illegal request: invalid command operation code"

@@ -1,12 +1,12 @@
 #!/bin/bash
-# Nodes that are not to be copied from or to, each with one clear message and
-# before the first write: the argument is haul's binary.
+# Nodes that haul must refuse as source or destination, each with one clear message and before the first write.
+# Argument: the haul binary.
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"
 copy() { try "$haul" copy -v --yes --restart "$@"; }
 noise 1 1M > /run/file
 
-# A device of scsi_debug that is no disk has an sg node only.
+# A device of scsi_debug that is not a disk has only an sg node.
 other() { # parameter...
     rmmod scsi_debug 2> /dev/null
     modprobe scsi_debug dev_size_mb=16 delay=0 "$@"
@@ -42,12 +42,12 @@ judge "a disk and its own node" ended 3 "the same data"
 copy /run/file /dev/lab/debug1-sg --expect size=1
 judge "another disk than the one expected" ended 3 "is not the expected device"
 
-# An empty drive.
+# A drive without a medium.
 until cd=$(grep -l '^5$' /sys/class/scsi_generic/sg*/device/type | head -n 1) && [ -n "$cd" ]; do sleep 0.05; done
 cd=/dev/$(basename "$(dirname "$(dirname "$cd")")")
 copy "$cd" /run/out
 judge "an empty drive" ended 1 "source $cd" "Insert a medium"
 
-# The list names the node of each disk.
+# `haul list` names the node of each disk.
 try "$haul" list --all
 judge "the list names the nodes" ended 0 "$(readlink -f /dev/lab/debug0-sg)" "$(readlink -f /dev/lab/nvme0-ng)" /dev/bsg/

@@ -1,6 +1,5 @@
 #!/bin/bash
-# A disk that goes away, or stands still, in the middle of a copy: arguments
-# are haul's binary and an engine.
+# Disks that disappear or hang during a copy. Arguments: the haul binary and an engine.
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"
 from=/dev/lab/debug0 to=/dev/lab/debug1
@@ -11,9 +10,9 @@ during() { # event source dest option...
     before=$(done_by $to)
     "$haul" copy -v --yes --restart --block-size 64K --depth 4 --progress none "${@:3}" "$1" "$2" 2> /run/words &
     copying=$!
-    # Once commands that write are done, and none of the first ones that only ask.
+    # Waits for the first write commands, after the initial queries.
     until (($(done_by $to) > before + 40)) || ! kill -0 $copying; do sleep 0.02; done
-    # What ends before it happens shows nothing.
+    # A copy that ends before the event does not test it.
     kill -0 $copying || echo "the copy was over too early" >> /run/words
     $event
     status=0
@@ -40,7 +39,7 @@ judge "nor of the removed disks" can_be_unloaded scsi_debug
 # shellcheck source=lab/measured-removal.sh
 . "$lab/measured-removal.sh"
 
-# A device that stands still for a while.
+# A device that hangs for a while.
 modprobe dm-mod
 stand_still() {
     dmsetup suspend --nolockfs --noflush still

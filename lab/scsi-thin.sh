@@ -1,6 +1,5 @@
 #!/bin/bash
-# Disks that say where they have nothing but zeros, and disks that are not
-# ready. Arguments are haul's binary and an engine.
+# Disks that report unmapped blocks, and disks that are not ready. Arguments: the haul binary and an engine.
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"
 copy() { try "$haul" copy -v --yes --restart --progress none --engine "$engine" "$@"; }
@@ -13,7 +12,7 @@ fill $thin 2 192K
 noise 4 70000 | dd of=$thin bs=1M seek=10 oflag=seek_bytes conv=fsync status=none
 noise 5 64K | dd of=$thin bs=64K seek=255 conv=fsync status=none
 
-# Thin provisioning: what is not mapped is not read.
+# Thin provisioning: unmapped blocks are not read.
 copy $thin-sg $other-sg
 judge "unmapped blocks are not read" ended 0 "zeroed by the destination"
 judge "and they are zeros on the dest" same $thin $other
@@ -37,10 +36,17 @@ fill $thin 2 64K
 copy $thin-sg /run/all
 judge "unmapped blocks that promise nothing are read" ended 0 "$size bytes"
 
+# A write cache that the kernel does not flush: the disk is unchanged, and haul can flush it with commands.
+echo "write through" > "/sys/block/$(basename "$(readlink -f $other)")/queue/write_cache"
+copy --json --count 1M $thin $other
+judge "an unflushed write cache is memory" ended 0 '"durability": "memory"'
+copy --json --count 1M $thin $other-sg
+judge "but commands flush it" ended 0 '"durability": "medium"'
+
 # shellcheck source=lab/scsi-profile.sh
 . "$lab/scsi-profile.sh"
 
-# Not ready.
+# Disks that are not ready.
 sg_start --stop $other-sg
 copy $other-sg /run/out
 judge "a source that was stopped" ended 1 "source $other-sg" "not ready: a start command is needed" "sg_start"

@@ -1,12 +1,12 @@
-# several.sh HAUL SILENCE_S PROOF... - runs proofs one after the other in this guest. Each PROOF is one argument: a script of
-# lab/ and its own arguments behind HAUL. A proof that prints nothing for SILENCE_S seconds is hung, and is ended. After
-# each, the guest is put in order, so that none can depend on another. Printed for proof N, from 0 on:
+# several.sh HAUL SILENCE_S PROOF... - runs proofs in sequence in this guest. Each PROOF is one argument: a script of
+# lab/ and the arguments that follow HAUL. A proof that prints nothing for SILENCE_S seconds is killed as hung. After
+# each proof the guest is reset, so that proofs are independent. Output for proof N, from 0 on:
 #   N begin            before it starts
-#   N | LINE           what it says; where it failed, also the end of its standard error
-#   N hung             it said nothing for too long
+#   N | LINE           its output; if it failed, also the end of its standard error
+#   N hung             no output for too long
 #   N left WHAT        it left this in the guest, and it could not be removed
-#   N end STATUS MS    it is over, and the guest is in order
-# tests/lab/guests.rs reads that.
+#   N end STATUS MS    the proof has ended and the guest has been reset
+# tests/lab/guests.rs parses this output.
 # shellcheck shell=bash
 set -u
 [ "${VMLAB:-}" = 1 ] || { echo "several.sh removes files and disks; it runs in the guest only" >&2; exit 2; }
@@ -16,22 +16,22 @@ lab=$(dirname "$0")
 haul=$1 silence_s=$2
 shift 2
 
-# What is there now stays.
+# Everything that exists now is kept.
 kept=/run/proofs
 mkdir -p $kept/groups
 mount -t cgroup2 none $kept/groups
-# What the guest has is kept, and so are the bytes that judge.sh makes: they are the same for every proof.
+# The existing files are kept, and so is the data that judge.sh generates: it is the same for every proof.
 cp "$haul" /run/haul
 there_before=" $(echo /run/* /dev/lab/*) "
 mounts_before=$(cut -d ' ' -f 2 /proc/mounts)
-# Disks of the launcher that proofs write to. Each had zeros.
+# Disks of the launcher that proofs write to. Each is initially zero.
 blank_disks=(scsi0 scsi1 nvme0 nvme1)
 
 written_sectors() { # disk
     local numbers
     read -ra numbers < "$(sys_of "/dev/lab/$1")/stat" && echo "${numbers[6]}"
 }
-# Once a second for 30 s, and at once.
+# Retries once a second for 30 s.
 within_30_s() { # command...
     local tries
     for ((tries = 0; tries < 30; tries++)); do
@@ -44,7 +44,7 @@ left() {
     echo "$number left $*"
 }
 
-# Every process of the group, also those that changed their session.
+# Kills every process of the group, including those that started a new session.
 end_processes() { # group
     local pids
     kill_them() {
@@ -59,7 +59,7 @@ unmount_new() {
     local places i
     mapfile -t places < <(cut -d ' ' -f 2 /proc/mounts)
     for ((i = ${#places[@]} - 1; i >= 0; i--)); do
-        # The file systems of the kernel's settings stay.
+        # The kernel's configuration file systems stay mounted.
         case $'\n'$mounts_before$'\n'/sys/kernel/config$'\n' in *$'\n'"${places[i]}"$'\n'*) continue ;; esac
         within_30_s umount "${places[i]}" || left "mount ${places[i]}"
     done
@@ -78,7 +78,7 @@ remove_files() {
         rm -rf "$file" || left "file $file"
     done
 }
-# Disks that were pulled out come back, with their first names.
+# Restores the original names of disks that were removed and reattached.
 all_disks_are_there() {
     local disk
     for disk in "${blank_disks[@]}"; do
@@ -100,7 +100,7 @@ put_in_order() { # group
     echo 0 > /sys/module/sg/parameters/allow_dio
     [ ! -e /proc/sys/kernel/io_uring_disabled ] || echo 0 > /proc/sys/kernel/io_uring_disabled
     if ! all_disks_are_there; then
-        # They may change places.
+        # The names may change.
         rm -f /dev/lab/nvme0* /dev/lab/nvme1*
         echo 1 > /sys/bus/pci/rescan
         within_30_s all_disks_are_there || left "disks that are not back: $(ls /dev/lab)"
@@ -128,7 +128,7 @@ proof() { # number words
         bash "$lab/${words[0]}" "$haul" "${words[@]:1}" 2> "$kept/complaints"
         echo "=over= $?"
     )
-    # What is left of an earlier proof has a pipe of its own, which nobody reads any more.
+    # Leftovers of an earlier proof write to their own pipe, which has no reader.
     while read -r -t "$silence_s" line <&"$from" || { (($? > 128)) && status=hung; }; do
         [ "$status" != hung ] || break
         if [[ $line = "=over= "* ]]; then

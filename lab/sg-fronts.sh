@@ -1,29 +1,27 @@
 #!/bin/bash
-# The sg family on SCSI generic nodes: the same command lines given to sg3_utils
-# and to haul's fronts leave the same bytes and end with statuses of the same
-# class. The argument is haul's binary. tests/lab/sg_fronts.rs asks for the
-# judgements.
+# The sg family on SCSI generic nodes: with the same command line, the sg3_utils programs and haul's fronts must
+# leave the same bytes and end with statuses of the same class. Argument: the haul binary. tests/lab/sg_fronts.rs
+# lists the checks.
 #
-# Where the originals are known to be wrong, they are judged, too, so that it is
-# known when that goes away:
-#   short transfers: sg_dd, sgp_dd, sgm_dd and ddpt count half a buffer as whole,
-#     write what was in it before, and end with 0
+# Known defects of the originals are checked too, to detect when they are fixed:
+#   short transfers: sg_dd, sgp_dd, sgm_dd and ddpt count half a buffer as a whole one, write its old contents, and
+#     end with 0
 #   cdbsz=10 beyond 32 bits: sg_dd reads at the address without its upper bits
 #   bs= that is not the disk's: sg_dd copies half of each block
-# Where haul differs on purpose:
-#   a medium error without coe: the blocks ahead of it in its transfer arrive
-#   coe=1: sgp_dd makes zeros of the whole transfer, haul of the bad blocks
+# haul differs on purpose:
+#   a medium error without coe: the blocks before it in its transfer are copied
+#   coe=1: sgp_dd zeroes the whole transfer, haul only the bad blocks
 #   a count beyond the disk is refused before the first write
-#   partitions keep to their place; the disk behind OFILE must not be in use
+#   writes to a partition stay within its bounds; the disk of OFILE must not be in use
 #   --verify with oflag=coe that finds a difference ends with 14, not 0
-#   a busy host: sg_dd and sgp_dd ask again for ever
+#   a busy host: sg_dd and sgp_dd retry forever
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"
 a=/dev/lab/debug0 b=/dev/lab/debug1
-mega=10 # MiB of a disk: as many as are worth the pump's queues, and some
+mega=10 # MiB of a disk: more than the pump's queues hold
 blocks=$((mega << 11))
 
-# From memory: the host's files come slowly.
+# Programs run from memory, because files of the host are slow.
 memory_root "$haul" sg_dd sgp_dd sgm_dd ddpt sg_read
 mkdir /run/memory/scratch
 ln -s /run/memory/scratch /scratch
@@ -34,14 +32,14 @@ spoil() { # opts every_nth
     echo "$2" > "$scsi_debug/every_nth"
 }
 wiped() { dd if=/dev/zero of=$b bs=1M count=$mega oflag=direct status=none; }
-taken() { # file: what is on the second disk, past the cache
+taken() { # file: the second disk, read without the page cache
     blockdev --flushbufs $b
     dd if=$b of="$1" bs=1M status=none
 }
 class() { if [ "$1" = 0 ]; then echo 0; else echo 1; fi; }
 
-# One command line for a program of the family and for haul's front of its name.
-# Given OFILE, a file, or none for the second disk.
+# Compares a program of the family with the front of the same name. The words are arguments with OFILE, a file, or
+# without it for the second disk.
 fault=0
 both() { # name front words...
     local name=$1 theirs ours
@@ -53,7 +51,7 @@ both() { # name front words...
     ours=$(class "$status")
     judge "$name" alike "$theirs" "$ours"
 }
-run() { # program words...: with the fault that is set
+run() { # program words...: runs it with the current fault
     wiped
     rm -f /scratch/out
     spoil $fault 0
@@ -68,11 +66,11 @@ alike() { # their-class our-class
     fi
     if [ -e /scratch/out ]; then cmp /scratch/theirs /scratch/out; else cmp /scratch/theirs $b; fi
 }
-# haul's front alone.
+# Runs only the front.
 front() { # words...
     try in_memory haul "$@"
 }
-right() { # bytes word...: the second disk begins as the first does
+right() { # bytes word...: the second disk begins with the data of the first
     local bytes=$1
     shift
     ended 0 "$@" || return 1
@@ -86,7 +84,7 @@ fill $a 1 ${mega}M
 noise 2 3M > /scratch/file
 noise 3 1000000 > /scratch/odd
 
-# Everything in one command line, on either side, and with every length of command.
+# Everything in one command line, on either side, and with every CDB size.
 both "sg_dd, sg to sg" sg_dd if=$a-sg of=$b-sg bs=512
 judge "and that is the whole disk" cmp $b $a
 both "sgp_dd, sg to sg" sgp_dd if=$a-sg of=$b-sg bs=512 thr=3
@@ -112,7 +110,7 @@ both "coe without errors" sg_dd if=$a-sg of=$b-sg bs=512 coe=3 count=9000
 both "nothing at all" sg_dd if=$a-sg of=$b-sg bs=512 count=0
 both "a word that is none" sg_dd if=$a-sg of=$b-sg bs=512 iflag=nonsense
 both "commands of 6 bytes have no fua" sg_dd if=$a-sg of=$b-sg bs=512 cdbsz=6 fua=3 count=9
-# Programs that have no front in haul.
+# Programs without a front in haul.
 try in_memory sg_read if=$a-sg bs=512 count=3000
 judge "sg_read" ended 0 "3000+0 records in"
 front sg_dd if=$a-sg of=. bs=512 count=3000
@@ -124,23 +122,23 @@ judge "and sg_dd for it" right $((9000 * 512)) "9000+0 records out"
 wiped && front copy --yes --count $((9000 * 512)) $a-sg $b-sg
 judge "and copy for it" right $((9000 * 512))
 
-# The counts, and the ways.
+# Counts and modes.
 wiped && front sg_dd if=$a-sg of=$b-sg bs=512 verbose=2
 judge "the pump moves it" right ${mega}M ">> blocks: only data is moved" "$blocks+0 records out"
 wiped && front sgp_dd if=$a-sg of=$b-sg bs=512 dio=1
-judge "dio that the driver does not do is told" right ${mega}M "Direct IO requested but incomplete"
+judge "dio that the driver does not do is reported" right ${mega}M "Direct IO requested but incomplete"
 echo 1 > /sys/module/sg/parameters/allow_dio
 wiped && front sgp_dd if=$a-sg of=$b-sg bs=512 dio=1
 judge "dio that it does" right ${mega}M
-judge "is not told" silent_about "Direct IO"
+judge "is not reported" silent_about "Direct IO"
 wiped && front sg_dd if=$a-sg of=$b-sg bs=512 dio=1 count=3000
 judge "dio of few blocks" right $((3000 * 512))
-judge "is not told either" silent_about "Direct IO"
+judge "is not reported either" silent_about "Direct IO"
 wiped && front sgm_dd if=$a-sg of=$b-sg bs=512 oflag=dio verbose=1
 judge "mmap on one side and dio on the other" right ${mega}M "one transfer at a time"
 judge "do without a copy" silent_about "dio requested"
 wiped && front sgm_dd if=$a-sg of=$b-sg bs=512 iflag=dio verbose=1
-judge "sgm_dd iflag=dio shares memory all the same" right ${mega}M "one transfer at a time"
+judge "sgm_dd iflag=dio shares memory anyway" right ${mega}M "one transfer at a time"
 judge "which is no transfer that is not direct" silent_about "dio requested"
 echo 0 > /sys/module/sg/parameters/allow_dio
 for side in iflag oflag; do
@@ -149,7 +147,7 @@ for side in iflag oflag; do
     judge "$side=mmap is had" silent_about "no shared memory"
 done
 
-# Comparing, by the disk itself.
+# Comparing on the disk.
 wiped && front sg_dd if=$a-sg of=$b-sg bs=512
 front sg_dd if=$a-sg of=$b-sg bs=512 --verify
 judge "verify of equal disks" ended 0 "$blocks+0 records verified"
@@ -169,7 +167,7 @@ judge "compare is verify, and writes nothing" ended 14 "block 1000, byte 3"
 front sg_dd if=$a-sg of=$b-sg bs=512 -n
 judge "nocopy" ended 31 "cannot honour --nocopy"
 
-# Blocks that hold their own number.
+# Blocks that contain their own number.
 wiped && front sg_dd iflag=00,ff of=$b-sg bs=512 count=$blocks
 front sgp_dd if=$b-sg of=. bs=512 -cc
 judge "each block holds its number" ended 0 "$blocks+0 records in"
@@ -179,7 +177,7 @@ judge "a word behind the first is not looked at by one -c" ended 0 "$blocks+0 re
 front sgp_dd if=$b-sg of=. bs=512 -c -c
 judge "but by two" ended 14 "chkaddr failure at addr=0xbb8" "block 3000 holds" "3000+0 records in"
 
-# A partition keeps to its place, where the original takes the whole disk for it.
+# Writes to a partition stay within its bounds; the original uses the whole disk.
 wiped
 echo '2048,8192' | sfdisk -q $b 2> /dev/null
 part=$(readlink -f $b)1
@@ -189,7 +187,7 @@ front sg_dd if=/scratch/file of="$part" bs=512 oflag=sgio count=6000
 dd if=/scratch/file of=/scratch/before bs=512 seek=2048 count=6000 conv=notrunc status=none
 taken /scratch/after
 judge "a partition by commands keeps to its place" cmp /scratch/before /scratch/after
-judge "and says nothing" ended 0 "6000+0 records out"
+judge "and prints nothing more" ended 0 "6000+0 records out"
 front sg_dd if=/dev/zero of="$part" bs=512 oflag=sgio count=8193
 judge "more than a partition has is refused" ended 22 "has 8192 blocks" "end at 8193"
 mkfs.ext4 -q "$part" && mkdir -p /run/mounted && mount "$part" /run/mounted
@@ -203,11 +201,11 @@ front sg_dd if=/scratch/file of=$b-sg bs=512 count=6000
 judge "nothing older stays in the page cache" cmp -n $((6000 * 512)) /scratch/file $b
 exec 8<&-
 
-# Medium errors: blocks 0x1234 to 0x123d of the disk cannot be read.
+# Medium errors: blocks 0x1234 to 0x123d of the disk are unreadable.
 bad=$((0x1234))
 dd if=$a of=/scratch/wanted bs=512 count=9000 status=none
 dd if=/dev/zero of=/scratch/wanted bs=512 seek=$bad count=10 conv=notrunc status=none
-spoilt() { # name words...: what is before and behind is copied, zeros between
+spoilt() { # name words...: all other blocks are copied, the bad ones are zeros
     wiped
     spoil 2 0
     front "${@:2}"
@@ -226,13 +224,13 @@ ahead() { ended 3 "reading, skip=$bad" "medium error: unrecovered read error" "$
 judge "coe=0 ends at the bad block with all that is ahead of it" ahead
 spoilt "coe=1" sg_dd if=$a-sg of=$b-sg bs=512 count=9000 coe=1
 spoilt "coe=2" sg_dd if=$a-sg of=$b-sg bs=512 count=9000 coe=2
-judge "coe=2 tells of READ LONG" ended 0 "READ LONG: illegal request" "0 read_longs fetched"
+judge "coe=2 reports READ LONG" ended 0 "READ LONG: illegal request" "0 read_longs fetched"
 spoilt "coe=3" sg_dd if=$a-sg of=$b-sg bs=512 count=9000 coe=3
 spoilt "coe=1 by blk_sgio" sg_dd if=$a of=$b bs=512 count=9000 coe=1 blk_sgio=1
 spoilt "coe=1 of sgp_dd" sgp_dd if=$a-sg of=$b-sg bs=512 count=9000 coe=1
 spoilt "coe=1 with mmap" sgp_dd if=$a-sg of=$b-sg bs=512 count=9000 coe=1 iflag=mmap
 spoilt "coe=1 with dio" sg_dd if=$a-sg of=$b-sg bs=512 count=9000 coe=1 dio=1
-judge "dio of the careful way is told" ended 0 "Direct IO requested but incomplete"
+judge "dio with exact records is reported" ended 0 "Direct IO requested but incomplete"
 fault=2
 for level in 1 2 3; do
     both "coe=$level as theirs" sg_dd if=$a-sg of=$b-sg bs=512 count=9000 coe=$level
@@ -245,7 +243,7 @@ front sg_dd if=$a-sg of=$b-sg bs=512 skip=$bad count=1 retries=2
 judge "retries" ended 3 "2 retries attempted"
 spoil 0 0
 
-# Other faults: right, or told.
+# Other errors: correct or reported.
 for kind in "8 recovered-errors" "0x10 aborted-commands" "0x100 short-transfers" "0x8000 busy-host"; do
     for words in "sg_dd count=9000" "sg_dd coe=1 count=9000 bpt=64 of2=/scratch/out" "sgm_dd count=9000"; do
         wiped
@@ -257,8 +255,8 @@ for kind in "8 recovered-errors" "0x10 aborted-commands" "0x100 short-transfers"
         rm -f /scratch/out
     done
 done
-# The defects of the originals.
-wrong() { # bytes: it ended with 0, and the bytes are others
+# Defects of the originals.
+wrong() { # bytes: it ended with 0 but the data is wrong
     ended 0 && ! cmp -s -n "$1" $a $b
 }
 for program in sg_dd sgp_dd sgm_dd ddpt; do
@@ -270,7 +268,7 @@ for program in sg_dd sgp_dd sgm_dd ddpt; do
     judge "short transfers of $program are a known defect" wrong $((9000 * 512))
 done
 
-# What cannot be meant, with one clear message each, before the first write.
+# Invalid operands, with one clear message each, before the first write.
 refused() { # name status words... -- word...
     local name=$1 wanted=$2 words=()
     shift 2
@@ -288,7 +286,7 @@ refused "dd onto a node" 3 dd if=$a of=$b-sg bs=1M count=1 -- "write to destinat
 try bash -c "$haul dd if=$a bs=1M count=1 > $b-sg"
 judge "dd onto a node that standard output is" ended 3 "(standard output)" "Use 'haul sg_dd'"
 refused "a second dest that is a node" 31 sg_dd if=$a-sg of=. of2=$b-sg bs=512 count=9 -- "write to destination $b-sg"
-refused "other blocks than bs= says" 99 sg_dd if=$a-sg of=$b-sg bs=1024 count=20 -- "has logical blocks of 512 bytes" "use bs=512"
+refused "other blocks than bs=" 99 sg_dd if=$a-sg of=$b-sg bs=1024 count=20 -- "has logical blocks of 512 bytes" "use bs=512"
 try in_memory sg_dd if=$a-sg of=$b-sg bs=1024 count=20
 judge "which is a known defect of sg_dd" wrong $((20 * 1024))
 wiped
@@ -303,7 +301,7 @@ judge "nothing was written" cmp -n ${mega}M $b /dev/zero
 front sg_dd if=$a-sg of=$b-sg bs=512 count=99 grpnum=3,40 iflag=fua_nv oflag=fua_nv
 judge "a group and the lesser force" right $((99 * 512)) "99+0 records out"
 exec 9< "$(readlink -f $a-sg)"
-refused "a node that somebody has, with excl" 15 sg_dd if=$a-sg of=. bs=512 count=1 iflag=excl -- "cannot open source"
+refused "a node in use, with excl" 15 sg_dd if=$a-sg of=. bs=512 count=1 iflag=excl -- "cannot open source"
 exec 9<&-
 front sg_dd if=$a-sg of=$b-sg bs=512 count=99 iflag=excl,flock oflag=excl,flock
 judge "excl and flock of free nodes" right $((99 * 512)) "99+0 records out"

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# Sourced by the scripts of this folder, from the root of the repository: what packages are called, and their time.
-# The time is that of the last commit, so that the same commit gives the same bytes on any day.
+# Sourced by the scripts in this directory, with the root of the repository as working directory: names and timestamp of
+# packages. The timestamp is that of the last commit, so that the same commit always gives the same bytes.
 umask 022
 LC_ALL=C
 TZ=UTC
@@ -26,7 +26,7 @@ need() {
     fi
 }
 
-# A folder to work in, $work, which goes away however the script ends.
+# A temporary directory, $work, which is removed on every exit.
 make_work() {
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
@@ -34,12 +34,12 @@ make_work() {
     trap 'exit 143' TERM HUP
 }
 
-# set_times DIRECTORY: everything in it was last changed at the time of the last commit.
+# set_times DIRECTORY: sets the modification time of everything in it to that of the last commit.
 set_times() {
     find "$1" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
 }
 
-# store FILE PATTERN: puts a finished package into target/dist, in place of older ones. The checksums are no longer right.
+# store FILE PATTERN: moves a finished package into target/dist, replaces older ones and removes the outdated checksums.
 store() {
     mkdir -p "$dist"
     # shellcheck disable=SC2086 # A pattern.

@@ -10,9 +10,9 @@
 //!                                                                        └──▶ Tally (polled)  Event (sent)
 //! ```
 //!
-//! The library never prints outside the room `report` and never ends the process. What it offers to other programs is
-//! [`run`]: all of haul by its command line. Its rooms are private, so that the compiler finds what nothing uses; the
-//! feature `internals`, of which nothing is promised, opens them to haul's own tests and measurements.
+//! The library never prints outside the room `report` and never ends the process. Its only interface for other
+//! programs is [`run`]: all of haul by its command line. Its rooms are private, so that the compiler finds
+//! unused code; the feature `internals`, which is not stable, opens them to haul's own tests and benchmarks.
 
 pub use apps::{Exit, die_by, run};
 

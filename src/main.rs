@@ -1,4 +1,4 @@
-//! The binary: arguments to command to exit status.
+//! The binary: converts arguments to a command and its result to an exit status.
 #![forbid(unsafe_code)]
 use haul::Exit;
 use std::env;

@@ -1,4 +1,4 @@
-//! What the fuzzer checks of any bytes holds of those in its corpora, on a machine that has no fuzzer too.
+//! Checks the properties that the fuzzer tests on the files of its corpora, also on a machine without a fuzzer.
 #[path = "../fuzz/src/lib.rs"]
 mod claims;
 
@@ -11,7 +11,7 @@ fn each_of(corpus: &str, claim: fn(&[u8])) {
     assert!(files.len() >= 4, "{} has its files", dir.display());
     for file in files {
         let bytes = fs::read(&file).unwrap();
-        // With one byte changed here and there as well.
+        // Also with single bytes changed.
         for at in (0..=bytes.len()).step_by(7) {
             let mut changed = bytes.clone();
             changed.get_mut(at).into_iter().for_each(|byte| *byte ^= 1);
@@ -22,31 +22,47 @@ fn each_of(corpus: &str, claim: fn(&[u8])) {
 }
 
 #[test]
-fn the_claims_hold_of_every_manifest_of_the_corpus() {
+fn fuzz_properties_hold_for_every_manifest_of_the_corpus() {
     each_of("manifest", claims::manifest);
 }
 
 #[test]
-fn the_claims_hold_of_every_journal_of_the_corpus() {
+fn fuzz_properties_hold_for_every_journal_of_the_corpus() {
     each_of("journal", claims::journal);
 }
 
 #[test]
-fn the_claims_hold_of_every_mapfile_of_the_corpus() {
+fn fuzz_properties_hold_for_every_block_map_of_the_corpus() {
+    each_of("bmap", claims::bmap);
+}
+
+#[test]
+fn fuzz_properties_hold_for_every_mapfile_of_the_corpus() {
     each_of("mapfile", claims::mapfile);
 }
 
 #[test]
-fn the_claims_hold_of_all_sense_data_of_the_corpus() {
+fn fuzz_properties_hold_for_all_sense_data_of_the_corpus() {
     each_of("sense", claims::sense);
 }
 
 #[test]
-fn the_claims_hold_of_whatever_scsi_disks_of_the_corpus_say() {
+fn fuzz_properties_hold_for_scsi_responses_of_the_corpus() {
     each_of("scsi_pages", claims::scsi_pages);
 }
 
 #[test]
-fn the_claims_hold_of_whatever_nvme_drives_of_the_corpus_say() {
+fn fuzz_properties_hold_for_nvme_responses_of_the_corpus() {
     each_of("identify", claims::identify);
+}
+
+#[test]
+fn fuzz_properties_hold_for_nbd_replies_of_the_corpus() {
+    each_of("nbd", claims::nbd);
+}
+
+#[cfg(feature = "images")]
+#[test]
+fn fuzz_properties_hold_for_compressed_files_of_the_corpus() {
+    each_of("images", claims::images);
 }

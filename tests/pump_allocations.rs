@@ -1,6 +1,6 @@
 //! Nothing is allocated per block: a copy of ten times the blocks allocates no more than the short one.
 //!
-//! A binary of its own with a single test, because every allocation of the process is counted.
+//! A separate binary with a single test, because every allocation of the process is counted.
 #[path = "model/counting.rs"]
 mod counting;
 #[path = "model/hollow.rs"]
@@ -20,8 +20,8 @@ fn allocations(engine: EngineKind, calls: CallStyle, depth: u32, blocks: u64) ->
 #[test]
 fn ten_times_the_blocks_take_no_more_allocations() {
     const BLOCKS: u64 = 2000;
-    // How many helpers are started, and how far their lists of requests grow, depends on who is faster: some
-    // allocations for each of them, which does not depend on the number of blocks.
+    // The number of helpers, and the size of their lists of requests, depend on timing: some allocations for each of
+    // them, regardless of the number of blocks.
     let of_helpers = |depth: u32| u64::from(depth) * 2 * 16;
     let mut cases = vec![
         (EngineKind::Sync, CallStyle::Waits, 1, 0),
@@ -32,7 +32,7 @@ fn ten_times_the_blocks_take_no_more_allocations() {
         cases.push((EngineKind::Ring, CallStyle::Waits, 8, 0));
     }
     for (engine, calls, depth, more) in cases {
-        // The first copy of a process also fills what is made once.
+        // The first copy of a process also allocates constants.
         allocations(engine, calls, depth, BLOCKS);
         let (few, many) = (allocations(engine, calls, depth, BLOCKS), allocations(engine, calls, depth, 10 * BLOCKS));
         println!("{engine:?}, {calls:?}: {few} allocations for {BLOCKS} blocks, {many} for ten times as many");

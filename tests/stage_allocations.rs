@@ -1,6 +1,6 @@
-//! Filling, judging and comparing allocate nothing, whatever they find.
+//! Filling, checking and comparing allocate nothing, regardless of the result.
 //!
-//! A binary of its own, because it has an allocator of its own.
+//! A separate binary, because it has a special allocator.
 #[path = "model/counting.rs"]
 mod counting;
 

@@ -1,8 +1,9 @@
-//! The zoo without a table and without root: what each family lost, and what was tried where most was lost.
+//! Simulated disk pairs without a table and without root: the loss of each family, and the trials of the worst
+//! copies.
 //!
-//! `cargo run -p haul-bench --example zoo -- FROM..TO MIB [FAMILY]...`; the variables `WIDER` (ranges so much wider at
-//! both ends), `SLOPPY` (how often queues of heads are served out of order) and `WORST` (copies shown) change what is
-//! drawn and shown.
+//! `cargo run -p haul-bench --example zoo -- FROM..TO MIB [FAMILY]...`; the variables `WIDER` (factor by which
+//! ranges are wider at both ends), `SLOPPY` (how often queues of rotational disks are served out of order) and
+//! `WORST` (number of copies shown) change what is drawn and shown.
 use haul_bench::zoo::{Draw, FAMILIES, regrets, summary};
 use std::str::FromStr;
 

@@ -1,9 +1,9 @@
-//! A line on standard error for each run, so that one sees that it goes on.
+//! A line on standard error for each run, which shows the progress.
 use crate::bed::Bed;
 use crate::race::Observer;
 use crate::result::{Run, Verdict};
 
-/// Says what is being done, line by line.
+/// Prints progress line by line.
 pub struct Lines;
 
 impl Observer for Lines {

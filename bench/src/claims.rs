@@ -1,6 +1,6 @@
-//! What must hold of haul on each bed, each with its figure. Nothing fails on a claim that falls short; it is shown.
+//! The claims about haul on each bed, with measured figures. A claim that falls short is shown; it is not an error.
 //!
-//! Must not know: how it was measured, how it is shown.
+//! Independent of how it was measured, and how it is shown.
 mod certain;
 mod pace;
 mod sweeps;
@@ -14,43 +14,43 @@ pub use sweeps::{at_point, of_sweep};
 const RAM_SPEED_MIN: f64 = 1.4;
 /// At most this many times the limit, on a modelled disk.
 const LIMIT_MAX: f64 = 1.05;
-/// At least this many times as fast as the best peer, where a head moves.
+/// At least this many times as fast as the best peer, on rotational disks.
 const MOVING_HEAD_SPEED_MIN: f64 = 1.10;
-/// Contenders that reach this share of haul's speed are asked for their processor time.
+/// Processor times are compared with those of contenders that reach this share of haul's speed.
 const SPEED_SHARE: f64 = 0.9;
-/// At least this share of the witness file is still cached.
-const WITNESS_MIN: f64 = 0.99;
-/// At most this much memory is resident, in MiB.
+/// At least this share of the cached test file remains cached.
+const TEST_FILE_MIN: f64 = 0.99;
+/// Maximum resident memory, in MiB.
 const RESIDENT_MAX_MIB: f64 = 64.0;
-/// Why there is nothing to compare with.
+/// Why no comparison is possible.
 const NO_PEER: &str = "no peer copied rightly";
 
-/// One claim on one bed, and what the measurements say to it.
+/// One claim about one bed, and its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Claim {
-    /// The claim in words, haul being the subject: `never slower than any peer`.
+    /// The claim in words, with haul as the subject: `never slower than any peer`.
     pub what: String,
-    /// What was measured, in `unit`; `None` when it could not be.
+    /// The measured value, in `unit`; `None` if there is none.
     pub figure: Option<f64>,
-    /// Whether the figure must not be below or not be above `wanted`.
+    /// Whether `wanted` is a lower or an upper bound.
     pub bound: Bound,
-    /// What the figure is held against, in `unit`; `None` when there is nothing to hold it against.
+    /// The bound, in `unit`; `None` if there is none.
     pub wanted: Option<f64>,
     /// Unit of both: `x`, `s/GiB`, `%`, `MiB`.
     pub unit: &'static str,
-    /// Against whom, with what noise, or why there is no figure.
+    /// The peer, the noise, or why there is no value.
     pub note: String,
-    /// What comes of it.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
-/// Which side of `wanted` the figure must be on.
+/// The kind of bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
-    /// The figure must be `wanted` or more.
+    /// The value must be `wanted` or more.
     AtLeast,
-    /// The figure must be `wanted` or less.
+    /// The value must be `wanted` or less.
     AtMost,
 }
 
@@ -58,19 +58,18 @@ pub enum Bound {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The figure is on the right side.
+    /// The value is within the bound.
     Holds,
-    /// Slower in the median, but as fast or faster in a third of the rounds: the noise hides which of the two is
-    /// faster.
+    /// Slower in the median, but as fast or faster in a third of the rounds: noise hides which of the two is faster.
     Equal,
-    /// The figure is on the wrong side, or haul itself copied wrongly.
+    /// The value is outside the bound, or haul copied wrongly.
     FallsShort,
-    /// There was nothing to hold it against.
+    /// There is no value or no bound.
     NotKnown,
 }
 
 impl Verdict {
-    /// In words, as all that show it say it.
+    /// The verdict in words, the same in every output.
     pub fn words(self) -> &'static str {
         match self {
             Verdict::Holds => "holds",
@@ -81,7 +80,7 @@ impl Verdict {
     }
 }
 
-/// The claims of `bed`, in the order they are shown; each that applies is there, whatever comes of it.
+/// The claims about `bed`, in the order of display; each that applies is listed, with any verdict.
 pub fn claims(bed: &BedResult) -> Vec<Claim> {
     let mut claims = asked_of(bed);
     let haul = haul_of(bed).map(|haul| standing(bed, haul));
@@ -91,26 +90,26 @@ pub fn claims(bed: &BedResult) -> Vec<Claim> {
             claims.iter_mut().for_each(|(claim, ask)| ask(&seen, claim));
         }
         Some(Standing::Marked(why)) => {
-            claims.iter_mut().for_each(|(claim, _)| claim.settle(None, Verdict::FallsShort, format!("haul {why}")));
+            claims.iter_mut().for_each(|(claim, _)| claim.conclude(None, Verdict::FallsShort, format!("haul {why}")));
         }
         None => {
-            claims.iter_mut().for_each(|(claim, _)| claim.settle(None, Verdict::NotKnown, "haul did not run".into()))
+            claims.iter_mut().for_each(|(claim, _)| claim.conclude(None, Verdict::NotKnown, "haul did not run".into()))
         }
     }
     claims.into_iter().map(|(claim, _)| claim).collect()
 }
 
-/// What a claim is worked out from.
+/// The data from which a claim is computed.
 struct Seen<'a> {
     bed: &'a BedResult,
     haul: Summary,
     ranking: Ranking<'a>,
 }
 
-/// Puts the figure into a claim.
+/// Computes the value of a claim.
 type Ask = fn(&Seen, &mut Claim);
 
-/// Which claims are made of this bed, and how each is answered.
+/// The claims about this bed, and the function for each.
 fn asked_of(bed: &BedResult) -> Vec<(Claim, Ask)> {
     use Bound::{AtLeast, AtMost};
     let is = |start: &str| bed.name.starts_with(start);
@@ -132,7 +131,7 @@ fn asked_of(bed: &BedResult) -> Vec<(Claim, Ask)> {
         ask("least processor time of all", AtMost, None, "s/GiB", processor_of_all);
     }
     if is("disk-") {
-        // One disk onto itself has to seek, which its limit does not count.
+        // A copy within one disk has to seek, which its limit does not include.
         if bed.name != "disk-self" {
             ask("within 5 % of the limit", AtMost, Some(LIMIT_MAX), "x", limit);
         }
@@ -151,30 +150,30 @@ fn asked_of(bed: &BedResult) -> Vec<(Claim, Ask)> {
         ask("within 5 % of the best fixed pair of the same round", AtMost, Some(pace::MEDIAN_MAX), "x", pace::median);
         ask("within 10 % of it in every round", AtMost, Some(pace::WORST_MAX), "x", pace::worst);
     }
-    // The others there are haul with options, or do something else.
+    // The other contenders there are haul with options, or do something else.
     if !is("certain-") && !is(crate::bed::unlike::PREFIX) {
         let what = "least processor time of those that reach 90 % of its speed";
         ask(what, AtMost, None, "s/GiB", processor_of_fast);
     }
-    if bed.contenders.iter().any(|contender| contender.witness_left.is_some()) {
-        ask("the witness file is still cached", AtLeast, Some(WITNESS_MIN * 100.0), "%", witness);
+    if bed.contenders.iter().any(|contender| contender.test_file_left.is_some()) {
+        ask("the test file is still cached", AtLeast, Some(TEST_FILE_MIN * 100.0), "%", test_file);
     }
     ask("at most 64 MiB resident", AtMost, Some(RESIDENT_MAX_MIB), "MiB", resident);
     all
 }
 
 impl Claim {
-    fn settle(&mut self, figure: Option<f64>, verdict: Verdict, note: String) {
+    fn conclude(&mut self, figure: Option<f64>, verdict: Verdict, note: String) {
         (self.figure, self.verdict, self.note) = (figure, verdict, note);
     }
 
-    /// Holds `figure` against what is wanted.
-    fn judge(&mut self, figure: f64, note: String) {
+    /// Compares `figure` with the bound.
+    fn check(&mut self, figure: f64, note: String) {
         let good = self.wanted.is_some_and(|wanted| match self.bound {
             Bound::AtLeast => figure >= wanted,
             Bound::AtMost => figure <= wanted,
         });
-        self.settle(Some(figure), if good { Verdict::Holds } else { Verdict::FallsShort }, note);
+        self.conclude(Some(figure), if good { Verdict::Holds } else { Verdict::FallsShort }, note);
     }
 }
 
@@ -183,15 +182,15 @@ impl Seen<'_> {
         self.ranking.ranked.iter().map(|(peer, summary)| (*peer, summary)).filter(|(peer, _)| peer.name != HAUL)
     }
 
-    /// The peer that haul does worst against, pair by pair. Nearly always the one with the best median; where the two
-    /// differ, this one is the harder.
+    /// The peer with the worst ratio for haul, round by round. Usually that with the best median; if they differ,
+    /// this one is stricter.
     fn hardest(&self) -> Option<(&ContenderResult, Pairs)> {
         let pairs = self.peers().filter_map(|(peer, _)| Some((peer, pairs_with_haul(self.bed, peer)?)));
         pairs.min_by(|(_, a), (_, b)| a.median.total_cmp(&b.median))
     }
 }
 
-/// Says against whom, and with what noise.
+/// Describes the peer and the noise.
 fn against(peer: &ContenderResult, pairs: &Pairs) -> String {
     let Pairs { won, rounds, .. } = pairs;
     format!("against {}; as fast or faster in {won} of {rounds} rounds", peer.name)
@@ -199,12 +198,12 @@ fn against(peer: &ContenderResult, pairs: &Pairs) -> String {
 
 fn speed(seen: &Seen, claim: &mut Claim) {
     match seen.hardest() {
-        Some((peer, pairs)) => claim.judge(pairs.median, against(peer, &pairs)),
+        Some((peer, pairs)) => claim.check(pairs.median, against(peer, &pairs)),
         None => claim.note = NO_PEER.into(),
     }
 }
 
-/// As `speed`, but a noise that hides which of the two is faster is called by its name.
+/// As `speed`, but if noise hides which of the two is faster, the verdict states that.
 fn not_slower(seen: &Seen, claim: &mut Claim) {
     speed(seen, claim);
     if claim.verdict == Verdict::FallsShort && seen.hardest().is_some_and(|(_, pairs)| pairs.are_near()) {
@@ -214,7 +213,7 @@ fn not_slower(seen: &Seen, claim: &mut Claim) {
 
 fn limit(seen: &Seen, claim: &mut Claim) {
     match seen.haul.ratio_to_limit {
-        Some(ratio) => claim.judge(ratio, String::new()),
+        Some(ratio) => claim.check(ratio, String::new()),
         None => claim.note = "no limit was found".into(),
     }
 }
@@ -227,10 +226,10 @@ fn processor_of_fast(seen: &Seen, claim: &mut Claim) {
     processor(seen, claim, 1.0 / SPEED_SHARE);
 }
 
-/// Machine's processor time against the least of the peers that take at most `ratio_max` times as long.
+/// Processor time of the machine relative to the lowest of the peers that take at most `ratio_max` times as long.
 ///
-/// The whole machine's, because what a copy costs the kernel's threads is part of what it costs. Who left all
-/// others behind has the least of those who did not.
+/// That of the whole machine, because the kernel's threads are part of the cost of a copy. If a contender is far
+/// faster than all others, it is compared with the lowest of those.
 fn processor(seen: &Seen, claim: &mut Claim, ratio_max: f64) {
     let rivals = seen.peers().filter(|(_, peer)| peer.ratio_to_haul.is_some_and(|ratio| ratio <= ratio_max));
     let least = rivals.min_by(|(_, a), (_, b)| a.machine_cpu_s_per_gib.total_cmp(&b.machine_cpu_s_per_gib));
@@ -238,26 +237,26 @@ fn processor(seen: &Seen, claim: &mut Claim, ratio_max: f64) {
     match least {
         Some((peer, summary)) => {
             claim.wanted = Some(summary.machine_cpu_s_per_gib);
-            claim.judge(figure, format!("least of the others: {}", peer.name));
+            claim.check(figure, format!("least of the others: {}", peer.name));
         }
-        None if seen.peers().next().is_none() => claim.settle(Some(figure), Verdict::NotKnown, NO_PEER.into()),
-        None => claim.settle(Some(figure), Verdict::Holds, "no other reaches 90 % of its speed".into()),
+        None if seen.peers().next().is_none() => claim.conclude(Some(figure), Verdict::NotKnown, NO_PEER.into()),
+        None => claim.conclude(Some(figure), Verdict::Holds, "no other reaches 90 % of its speed".into()),
     }
 }
 
-fn witness(seen: &Seen, claim: &mut Claim) {
-    match seen.haul.witness_left {
-        Some(share) => claim.judge(share * 100.0, String::new()),
-        None => claim.settle(
+fn test_file(seen: &Seen, claim: &mut Claim) {
+    match seen.haul.test_file_left {
+        Some(share) => claim.check(share * 100.0, String::new()),
+        None => claim.conclude(
             None,
             Verdict::NotKnown,
-            "haul failed with little memory, or the kernel kept too little of the file to see".into(),
+            "haul failed with little memory, or the kernel kept too little of the file".into(),
         ),
     }
 }
 
 fn resident(seen: &Seen, claim: &mut Claim) {
-    claim.judge(seen.haul.resident_bytes as f64 / f64::from(1 << 20), String::new());
+    claim.check(seen.haul.resident_bytes as f64 / f64::from(1 << 20), String::new());
 }
 
 #[cfg(test)]

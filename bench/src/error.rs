@@ -1,4 +1,4 @@
-//! What went wrong, in words: the bench has one reader, and no caller that would tell errors apart.
+//! Errors as text: no caller distinguishes them.
 use std::fmt::Display;
 use std::io;
 
@@ -6,7 +6,7 @@ use std::io;
 #[derive(Debug)]
 pub struct Error(pub String);
 
-/// Result of whatever may fail here.
+/// Result of a function of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Display for Error {
@@ -23,9 +23,9 @@ impl From<io::Error> for Error {
     }
 }
 
-/// Says what was tried in front of why it failed.
+/// Adds the failed operation to an error.
 pub trait Doing<T> {
-    /// `doing`: the thing that was tried, as in `cannot {doing}: no such file`.
+    /// `doing`: the operation, as in `cannot {doing}: no such file`.
     fn doing(self, doing: impl Display) -> Result<T>;
 }
 

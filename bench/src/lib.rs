@@ -7,8 +7,8 @@
 //!                 limit, race (run, measured, compared) ──▶ result ──▶ numbers ──▶ claims ──▶ show
 //! ```
 //!
-//! Whatever a bed needs (mounts, loop devices, servers) goes away with the value that stands for it, also when a signal
-//! ends the bench in the middle; what a killed bench leaves behind is a directory, which the next one removes.
+//! Everything that a bed needs (mounts, loop devices, servers) is removed when its value is dropped, also when a
+//! signal ends the bench; a killed bench leaves a directory, which the next one removes.
 pub mod announce;
 pub mod bed;
 pub mod claims;

@@ -1,6 +1,7 @@
-//! How fast a bed can be: fio reads the source alone and writes the dest alone, each with a few block sizes and depths.
+//! The speed limit of a bed: fio only reads the source and only writes the dest, each with several block sizes and
+//! depths.
 //!
-//! Must not know: any contender.
+//! Independent of the contenders.
 use crate::bed::{Bed, Shape, Task};
 use crate::error::{Doing, Error, Result};
 use crate::process::{Interrupt, Line, run};
@@ -8,23 +9,23 @@ use crate::result::Limit;
 use serde::Deserialize;
 use std::path::Path;
 
-/// Block sizes in KiB with depths: a small one with a deep queue, large ones with shallow ones.
+/// Block sizes in KiB with depths: a small one with a deep queue, large ones with shallow queues.
 const TRIES: [(u64, u32); 4] = [(128, 16), (256, 8), (1024, 4), (1024, 16)];
 
-/// Measures the limits of `bed`; those it knows by arithmetic come first and bind instead of the measured ones.
+/// Measures the limits of `bed`; calculated ones come first and replace measured ones.
 ///
 /// # Errors
-/// When fio fails, or the bench is interrupted. That there is no fio is no error: then only arithmetic is left.
+/// fio fails, or the bench is interrupted. Without fio only calculated limits remain, which is not an error.
 pub fn measure(bed: &Bed, interrupt: &Interrupt) -> Result<Vec<Limit>> {
     let mut limits = bed.known_limits.clone();
-    // Writing would spoil a dest that is to be equal.
+    // Writing would change a dest that must be equal.
     if bed.task != Task::Copy || !crate::contender::in_path("fio") {
         return Ok(limits);
     }
     let known = !limits.is_empty();
     let source = match bed.shape {
         Shape::PipeToDevice => None,
-        // Of the image, one would read holes; of what was just written beside it, data.
+        // Reading the image would read holes; the file that was just written has data.
         Shape::SparseToFile => Some(&bed.dest.path),
         _ => Some(&bed.source.path),
     };
@@ -33,7 +34,7 @@ pub fn measure(bed: &Bed, interrupt: &Interrupt) -> Result<Vec<Limit>> {
     let mut best = Vec::new();
     for (path, what) in sides.iter().filter_map(|(path, what)| Some(((*path)?, *what))) {
         let mut tries = Vec::new();
-        // So few MiB are over before any try differs from another.
+        // A copy of so few MiB ends before the trials differ.
         let worth_trying = if bed.data_bytes < (129 << 20) { 1 } else { TRIES.len() };
         for (kib, depth) in TRIES.into_iter().take(worth_trying) {
             tries.push(one(bed, path, what, kib, depth, interrupt)?);
@@ -49,7 +50,7 @@ pub fn measure(bed: &Bed, interrupt: &Interrupt) -> Result<Vec<Limit>> {
     Ok(limits)
 }
 
-/// One try. What a sparse source has no data of, nobody has to read or write: the bed's data is what counts.
+/// One trial. Holes of a sparse source need no reads or writes: only data counts.
 fn one(bed: &Bed, path: &Path, what: &str, kib: u64, depth: u32, interrupt: &Interrupt) -> Result<Limit> {
     let bytes = bed.data_bytes;
     let size = format!("--rw={what} --bs={kib}k --iodepth={depth} --size={bytes} --filename={}", path.display());
@@ -67,7 +68,7 @@ fn one(bed: &Bed, path: &Path, what: &str, kib: u64, depth: u32, interrupt: &Int
     Ok(Limit { what: format!("fio {verb} alone, io_uring, {kib} KiB x {depth}"), seconds, binding: true })
 }
 
-/// The part of fio's JSON that is used.
+/// The required part of fio's JSON.
 #[derive(Deserialize)]
 struct Output {
     jobs: Vec<Job>,
@@ -86,7 +87,7 @@ struct Direction {
     io_bytes: u64,
 }
 
-/// Milliseconds that the direction `what` took. fio may say something before its JSON.
+/// The milliseconds of the direction `what`. fio may print a message before its JSON.
 fn parse(text: &str, what: &str) -> Result<f64> {
     let json = text.find('{').map_or("", |start| &text[start..]);
     let output: Output = serde_json::from_str(json).doing("read what fio found")?;
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_of_the_right_direction_is_taken() {
+    fn a_limit_uses_the_time_of_its_direction() {
         let text = "note: both\n{\"jobs\":[{\"read\":{\"runtime\":12,\"io_bytes\":5},\
                     \"write\":{\"runtime\":34,\"io_bytes\":6}}]}";
         assert_eq!(parse(text, "read").unwrap(), 12.0);

@@ -1,4 +1,4 @@
-//! The machine: what it is, how busy its processors were, what its page cache holds.
+//! The machine: its description, the load of its processors, the contents of its page cache.
 use crate::error::{Doing, Error, Result};
 use crate::process::{Interrupt, Line, output, run};
 use crate::result::Machine;
@@ -7,10 +7,10 @@ use std::fs::{self, File};
 use std::os::fd::AsFd;
 use std::path::Path;
 
-/// Finds out what machine this is; `haul` is the program that is measured.
+/// Describes this machine; `haul` is the program that is measured.
 ///
 /// # Errors
-/// When `haul` cannot be run.
+/// `haul` cannot be run.
 pub fn describe(haul: &Path) -> Result<Machine> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let value = |text: &str, key: &str| {
@@ -30,16 +30,17 @@ pub fn describe(haul: &Path) -> Result<Machine> {
     })
 }
 
-/// Processor seconds that all processors together have spent on anything since the start, in steps of 10 ms.
+/// Processor seconds that all processors have spent since the boot, in steps of 10 ms.
 ///
 /// # Errors
-/// When `/proc/stat` is not as proc(5) says.
+/// `/proc/stat` does not have the format of proc(5).
 pub fn busy_s() -> Result<f64> {
     let stat = fs::read_to_string("/proc/stat").doing("read /proc/stat")?;
     parse_busy_s(&stat).ok_or_else(|| Error("/proc/stat has no usable line `cpu`".into()))
 }
 
-/// user, nice, system, idle, iowait, irq, softirq, steal, and two parts of user: what counts is neither idle nor steal.
+/// user, nice, system, idle, iowait, irq, softirq, steal, and two parts of user: everything except idle and steal
+/// counts.
 fn parse_busy_s(stat: &str) -> Option<f64> {
     let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
     let ticks: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
@@ -47,20 +48,20 @@ fn parse_busy_s(stat: &str) -> Option<f64> {
     Some((user + nice + system + irq + softirq) as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
-/// Bytes of the file or device at `path` that are in the page cache; 0 where the kernel cannot tell (before 6.5).
+/// Bytes of the file or device at `path` in the page cache; 0 if the kernel does not report it (before 6.5).
 ///
 /// # Errors
-/// When it cannot be opened.
+/// It cannot be opened.
 pub fn cached_bytes(path: &Path) -> Result<u64> {
     let file = File::open(path).doing(format_args!("open {}", path.display()))?;
     let pages = cachestat(file.as_fd(), 0, 0).map_or(0, |stat| stat.nr_cache);
     Ok(pages * rustix::param::page_size() as u64)
 }
 
-/// Writes what is cached of the file or device at `path` back, and lets it go.
+/// Writes back and evicts the cached pages of the file or device at `path`.
 ///
 /// # Errors
-/// When it cannot be opened or written back.
+/// It cannot be opened or written back.
 pub fn uncache(path: &Path) -> Result<()> {
     let file = File::open(path).doing(format_args!("open {}", path.display()))?;
     rustix::fs::fsync(&file).doing(format_args!("write {} back", path.display()))?;
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_just_read_is_cached_until_it_is_dropped() {
+    fn a_file_is_cached_after_a_read_until_it_is_evicted() {
         let file = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         fs::write(file.path(), vec![1; 1 << 20]).unwrap();
         if cached_bytes(file.path()).unwrap() == 0 {

@@ -35,6 +35,6 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     let results = session::measure(arguments, &interrupt, &mut announce::Lines)?;
     let path = record::write(&results, &arguments.out)?;
     record::show(&results, &path)?;
-    // As a shell tells of SIGINT.
+    // The status of a shell after SIGINT.
     Ok(if results.interrupted { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }

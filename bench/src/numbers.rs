@@ -1,55 +1,55 @@
-//! What the measurements say: medians, spreads, ratios in pairs, the distance to the limit.
+//! Statistics of the measurements: medians, spreads, ratios in pairs, the ratio to the limit.
 //!
-//! Must not know: how it was measured, how it is shown.
+//! Independent of how it was measured, and how it is shown.
 use crate::result::{BedResult, ContenderResult, PairRun, PointResult, Run, Verdict};
 use statrs::statistics::{Data, Distribution, Max, Min, OrderStatistics};
 
-/// What the right runs of one contender say.
+/// Statistics of the correct runs of one contender.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// Median of the wall time, in seconds.
     pub median_s: f64,
     /// Shortest wall time, in seconds.
     pub min_s: f64,
-    /// Longest less shortest wall time, as a share of the median.
+    /// Range of the wall times relative to the median.
     pub spread: f64,
-    /// How many times as long as haul it took: the median over the rounds of its time by haul's time in the same round.
+    /// Ratio of its time to haul's: the median over the rounds, in each of which both times are compared.
     pub ratio_to_haul: Option<f64>,
-    /// Its median time by the limit of the bed.
+    /// Ratio of its median time to the limit of the bed.
     pub ratio_to_limit: Option<f64>,
-    /// Processor seconds of the whole machine for each GiB, median.
+    /// Processor seconds of the whole machine per GiB, median.
     pub machine_cpu_s_per_gib: f64,
-    /// Processor seconds of its own processes for each GiB, median.
+    /// Processor seconds of its own processes per GiB, median.
     pub process_cpu_s_per_gib: f64,
     /// Largest resident memory of all runs, in bytes.
     pub resident_bytes: u64,
-    /// Median of what was left of source and dest in the page cache, in bytes.
+    /// Median of the bytes of source and dest left in the page cache.
     pub cache_left_bytes: u64,
-    /// Share of the witness file that was left in the page cache, 0 to 1, where that was measured.
-    pub witness_left: Option<f64>,
+    /// Share of the cached test file left in the page cache, 0 to 1, if measured.
+    pub test_file_left: Option<f64>,
 }
 
-/// Whether, and how, a contender may be ranked.
+/// Whether a contender is ranked.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Standing {
-    /// All its runs were right.
+    /// All its runs were correct.
     Ranked(Summary),
-    /// At least one run copied wrongly or failed: shown, never ranked.
+    /// At least one run copied wrongly or failed: shown, but not ranked.
     Marked(String),
 }
 
-/// Name of the contender that all others are compared with.
+/// Name of the contender with which all others are compared.
 pub const HAUL: &str = "haul";
 
-/// The bytes of a GiB.
+/// Bytes in a GiB.
 const GIB: f64 = (1u64 << 30) as f64;
 
-/// The limit of a bed in seconds: the slowest of its binding bounds; `None` when none was found.
+/// The limit of a bed in seconds: the slowest of its binding limits; `None` if there is none.
 pub fn limit_s(bed: &BedResult) -> Option<f64> {
     bed.limits.iter().filter(|limit| limit.binding).map(|limit| limit.seconds).reduce(f64::max)
 }
 
-/// Whether `contender` of `bed` is ranked, and with which numbers.
+/// Whether `contender` of `bed` is ranked, and with which statistics.
 pub fn standing(bed: &BedResult, contender: &ContenderResult) -> Standing {
     if let Some(mark) = mark(&contender.runs) {
         return Standing::Marked(mark);
@@ -68,33 +68,33 @@ pub fn standing(bed: &BedResult, contender: &ContenderResult) -> Standing {
         process_cpu_s_per_gib: per_gib(|run| run.process_cpu_s),
         resident_bytes: contender.runs.iter().map(|run| run.resident_bytes).max().unwrap_or(0),
         cache_left_bytes: median(of(|run| run.cache_left_bytes as f64)) as u64,
-        witness_left: contender.witness_left,
+        test_file_left: contender.test_file_left,
     };
     Standing::Ranked(summary)
 }
 
-/// What the rounds say of one contender's time by haul's in the same round.
+/// Ratios of a contender's time to haul's in the same round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pairs {
     /// Median.
     pub median: f64,
     /// Rounds in which haul was as fast, or faster.
     pub won: usize,
-    /// Rounds that both ran.
+    /// Rounds in which both ran.
     pub rounds: usize,
 }
 
 impl Pairs {
-    /// haul is slower in the median, and still was as fast or faster in a third of the rounds, and in two at least: the
-    /// noise hides which of the two is faster. Rounds are counted, because one disturbed round must not make anything
-    /// equal to everything, as it does with a range, or with quartiles of few rounds.
+    /// Whether noise hides which of the two is faster: haul is slower in the median, but was as fast or faster in a
+    /// third of the rounds, and in at least two. Rounds are counted, because a range, or quartiles of few rounds,
+    /// would let one disturbed round make everything equal.
     pub fn are_near(self) -> bool {
         self.won >= 2 && self.won * 3 >= self.rounds
     }
 }
 
-/// Time of `contender` by haul's time in the same round, over the rounds that both ran; `None` when there is no such
-/// round, or haul's own copies were not right: a ratio to a wrong copy says nothing.
+/// Ratios of the time of `contender` to haul's in the same round, over the rounds in which both ran; `None` if there
+/// are none, or haul's own copies were wrong: a ratio to a wrong copy has no meaning.
 pub fn pairs_with_haul(bed: &BedResult, contender: &ContenderResult) -> Option<Pairs> {
     let haul = haul_of(bed).filter(|haul| mark(&haul.runs).is_none())?;
     let ratios = ratios_in_pairs(&contender.runs, &haul.runs);
@@ -102,7 +102,7 @@ pub fn pairs_with_haul(bed: &BedResult, contender: &ContenderResult) -> Option<P
     (rounds > 0).then(|| Pairs { median: median(ratios), won, rounds })
 }
 
-/// What the pairs of one point say; `None` when there are none, or one of the programs was wrong.
+/// Statistics of the pairs at one point; `None` if there are none, or one of the programs was wrong.
 pub fn at_point(point: &PointResult) -> Option<AtPoint> {
     if point.wrong.is_some() || point.runs.is_empty() {
         return None;
@@ -120,29 +120,29 @@ pub fn at_point(point: &PointResult) -> Option<AtPoint> {
     })
 }
 
-/// What the pairs of one point of a sweep say.
+/// Statistics of the pairs at one point of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AtPoint {
     /// Median of the other program's time, in seconds.
     pub peer_s: f64,
     /// Median of haul's time, in seconds.
     pub haul_s: f64,
-    /// Least of its times by haul's in the same round.
+    /// Smallest ratio of its time to haul's in the same round.
     pub least: f64,
-    /// Greatest of them.
+    /// Largest ratio.
     pub most: f64,
-    /// Their median, and the rounds that haul won.
+    /// The median of the ratios, and the rounds that haul won.
     pub pairs: Pairs,
 }
 
-/// The contenders of a bed as they are shown: fastest first, and apart what is not compared.
+/// The contenders of a bed in the order of display: fastest first, separate from those that are not compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranking<'a> {
-    /// Compared with haul, and haul itself; by median.
+    /// Those that are compared, including haul; by median.
     pub ranked: Vec<(&'a ContenderResult, Summary)>,
-    /// Shown, not compared; by median.
+    /// Those that are shown but not compared; by median.
     pub aside: Vec<(&'a ContenderResult, Summary)>,
-    /// Copied wrongly or failed, with the reason; in the order they ran.
+    /// Those that copied wrongly or failed, with the reason; in the order of running.
     pub marked: Vec<(&'a ContenderResult, String)>,
 }
 
@@ -162,7 +162,7 @@ pub fn ranking(bed: &BedResult) -> Ranking<'_> {
     ranking
 }
 
-/// The contender that all others are compared with: haul with no option.
+/// The contender with which all others are compared: haul without options.
 pub fn haul_of(bed: &BedResult) -> Option<&ContenderResult> {
     bed.contenders.iter().find(|contender| contender.name == HAUL)
 }
@@ -172,7 +172,7 @@ pub fn best_peer(bed: &BedResult) -> Option<(&ContenderResult, Summary)> {
     ranking(bed).ranked.into_iter().find(|(contender, _)| contender.name != HAUL)
 }
 
-/// Why runs are not ranked; `None` when all were right. No run at all is a reason too.
+/// Why runs are not ranked; `None` if all were correct. The absence of runs is a reason too.
 fn mark(runs: &[Run]) -> Option<String> {
     let wrong = |run: &Run| match &run.verdict {
         Verdict::Right => None,
@@ -184,9 +184,9 @@ fn mark(runs: &[Run]) -> Option<String> {
     if runs.is_empty() { Some("did not run".into()) } else { runs.iter().find_map(wrong) }
 }
 
-/// For each round that both ran, this one's time by the other's.
+/// The ratio of one contender's time to the other's, for each round in which both ran.
 ///
-/// In pairs, because a noisy machine is noisy for both runs of a round, and a ratio of medians would not know that.
+/// In pairs, because a noisy machine affects both runs of a round, which a ratio of medians would not account for.
 pub fn ratios_in_pairs(these: &[Run], others: &[Run]) -> Vec<f64> {
     let pair = |run: &Run| others.iter().find(|other| other.round == run.round).map(|other| run.wall_s / other.wall_s);
     these.iter().filter_map(pair).collect()

@@ -1,7 +1,7 @@
-//! Little memory: whether a file that was in the page cache before a copy is still there after it.
+//! Little memory: whether a file that was in the page cache before a copy is still cached after it.
 //!
-//! On a machine with much memory nothing is ever evicted in a copy of a few GiB, so the copy and the file share a
-//! memory control group that is smaller than the copy.
+//! On a machine with much memory a copy of a few GiB evicts nothing, so the copy and the file share a memory control
+//! group that is smaller than the copy.
 use crate::bed::{Bed, content};
 use crate::error::{Doing, Error, Result};
 use crate::machine::cached_bytes;
@@ -10,55 +10,55 @@ use crate::workplace::Workplace;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Size of the witness file.
-const WITNESS_BYTES: u64 = 64 << 20;
+/// Size of the test file.
+const TEST_FILE_BYTES: u64 = 64 << 20;
 
-/// Memory of the group: the witness, and about as much as a small machine has to spare for a copy.
+/// Memory of the group: the test file, and about as much as a small machine has available for a copy.
 const GROUP_BYTES: u64 = 192 << 20;
 
-/// How often the witness is read again when the kernel let parts of it go at once.
+/// How often the test file is read again if the kernel immediately evicted parts of it.
 const WARMINGS: usize = 5;
 
-/// With less of the witness than this in the page cache, a copy has too little to evict.
+/// With a smaller share of the test file in the page cache, a copy has too little to evict.
 const WARM_MIN: f64 = 0.5;
 
-/// The group and its witness file; dropping it removes the group.
+/// The group and its test file; dropping it removes the group.
 pub struct Pressure {
     group: Group,
-    witness: PathBuf,
+    test_file: PathBuf,
 }
 
 impl Pressure {
-    /// Makes both.
+    /// Creates both.
     ///
     /// # Errors
-    /// When there are no memory control groups here, or they may not be made.
+    /// Memory control groups are not available, or cannot be created.
     pub fn new(workplace: &Workplace) -> Result<Self> {
         let group = Group::new(GROUP_BYTES)?;
-        let witness = workplace.disk().join("witness");
-        content::noise(&witness, 0, WITNESS_BYTES)?;
-        Ok(Self { group, witness })
+        let test_file = workplace.disk().join("test-file");
+        content::noise(&test_file, 0, TEST_FILE_BYTES)?;
+        Ok(Self { group, test_file })
     }
 
-    /// Share of the witness that a run of `line` leaves in the page cache, of what was there before it, 0 to 1; `None`
-    /// when the run failed.
+    /// Share of the previously cached test file that a run of `line` leaves in the page cache, 0 to 1; `None` if the
+    /// run failed.
     ///
     /// # Errors
-    /// When the witness cannot be brought into the page cache, or the bed fails.
-    pub fn witness_left(&self, bed: &Bed, line: &Line, interrupt: &Interrupt) -> Result<Option<f64>> {
+    /// The test file cannot be cached, or the bed fails.
+    pub fn test_file_left(&self, bed: &Bed, line: &Line, interrupt: &Interrupt) -> Result<Option<f64>> {
         bed.reset()?;
         let before = self.warm(interrupt)?;
         let ended = run(line, Some(&self.procs()), interrupt)?;
         if ended.status.success() { Ok(Some((self.share()? / before).min(1.0))) } else { Ok(None) }
     }
 
-    /// Brings the witness into the page cache, and says what share of it is there then.
+    /// Caches the test file; returns the cached share.
     ///
-    /// A kernel that reclaims ahead of time (DAMON) or whose free memory is short takes some pages back at once;
-    /// what is left is a measure all the same.
+    /// A kernel that reclaims memory early (DAMON) or is short of memory evicts some pages at once; the rest is
+    /// still sufficient.
     ///
     /// # Errors
-    /// When it does not get there.
+    /// Too little can be cached.
     pub fn warm(&self, interrupt: &Interrupt) -> Result<f64> {
         let mut share = 0.0;
         for _ in 0..WARMINGS {
@@ -68,26 +68,26 @@ impl Pressure {
             }
         }
         if share < WARM_MIN {
-            return Err(Error(format!("only {:.0} % of the witness file stay in the page cache", share * 100.0)));
+            return Err(Error(format!("only {:.0} % of the test file stay in the page cache", share * 100.0)));
         }
         Ok(share)
     }
 
-    /// Reads the witness anew, and says what share of it is in the page cache then.
+    /// Reads the test file again; returns the share in the page cache.
     fn read_once(&self, interrupt: &Interrupt) -> Result<f64> {
-        crate::machine::uncache(&self.witness)?;
-        // Read in the group, so that its pages are the group's; once, like a program that was started this morning.
-        let read = Line::words(&format!("cp {} /dev/null", self.witness.display()));
+        crate::machine::uncache(&self.test_file)?;
+        // Read in the group, so that its pages belong to the group; once, like a program that was started earlier.
+        let read = Line::words(&format!("cp {} /dev/null", self.test_file.display()));
         run(&read, Some(&self.procs()), interrupt)?;
         self.share()
     }
 
-    /// Share of the witness that is in the page cache, 0 to 1.
+    /// Share of the test file in the page cache, 0 to 1.
     ///
     /// # Errors
-    /// When it cannot be opened.
+    /// It cannot be opened.
     pub fn share(&self) -> Result<f64> {
-        Ok(cached_bytes(&self.witness)? as f64 / WITNESS_BYTES as f64)
+        Ok(cached_bytes(&self.test_file)? as f64 / TEST_FILE_BYTES as f64)
     }
 
     /// The file by which a process joins the group.
@@ -116,7 +116,7 @@ impl Drop for Group {
     }
 }
 
-/// Where groups are made, and the file that limits one.
+/// The directory in which groups are created, and the file that limits one.
 fn hierarchy() -> Result<(PathBuf, &'static str)> {
     let (first, second) = (Path::new("/sys/fs/cgroup/memory"), Path::new("/sys/fs/cgroup"));
     if first.join("memory.limit_in_bytes").exists() {

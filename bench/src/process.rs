@@ -1,6 +1,6 @@
-//! Runs a command, waits for it, and tells what it cost. A signal to the bench ends the command.
+//! Runs a command, waits for it, and measures its cost. A signal to the bench ends the command.
 //!
-//! Must not know: what is run, and why.
+//! Independent of the command, and of its purpose.
 use crate::error::{Doing, Error, Result};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Set once a signal has asked the bench to end.
+/// Set when a signal requests the end of the bench.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
@@ -23,11 +23,11 @@ impl Interrupt {
     /// Set by SIGINT, SIGTERM and SIGHUP.
     ///
     /// # Errors
-    /// When a handler cannot be set.
+    /// A handler cannot be set.
     pub fn on_signals() -> Result<Self> {
         let interrupt = Self::default();
         for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-            signal_hook::flag::register(signal, interrupt.0.clone()).doing("hear signals")?;
+            signal_hook::flag::register(signal, interrupt.0.clone()).doing("register a signal handler")?;
         }
         Ok(interrupt)
     }
@@ -43,25 +43,25 @@ impl Interrupt {
     }
 }
 
-/// What one run of a command was like.
+/// The measurements of one run of a command.
 #[derive(Debug)]
 pub struct Ended {
-    /// From just before it was started until it was gone.
+    /// Time from just before its start until its end.
     pub wall: Duration,
-    /// Processor time of it and of those of its children that it waited for.
+    /// Processor time of it and of the children for which it waited.
     pub cpu: Duration,
-    /// The largest of these processes at its largest, in bytes.
+    /// The maximum size of the largest of these processes, in bytes.
     pub resident_bytes: u64,
     /// How it ended.
     pub status: ExitStatus,
-    /// What it wrote on standard output.
+    /// Its standard output.
     pub stdout: String,
-    /// What it wrote on standard error.
+    /// Its standard error.
     pub stderr: String,
 }
 
 impl Ended {
-    /// Its status and the last line that it wrote, for a table.
+    /// Its status and its last line of output, for a table.
     pub fn how(&self) -> String {
         let last = self.stderr.split(['\n', '\r']).rfind(|line| !line.trim().is_empty()).unwrap_or("").trim();
         let status = match (self.status.code(), self.status.signal()) {
@@ -76,14 +76,14 @@ impl Ended {
 /// A command line: words, or a pipeline for a shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// Words that are run as they are.
+    /// Arguments that are executed directly.
     Words(Vec<String>),
-    /// A pipeline for bash, which fails if any part of it does.
+    /// A pipeline for bash, which fails if any part of it fails.
     Shell(String),
 }
 
 impl Line {
-    /// The words of `text`, separated by blanks: there is no quoting.
+    /// The words of `text`, separated by blanks, without quoting.
     pub fn words(text: &str) -> Self {
         Line::Words(text.split_whitespace().map(Into::into).collect())
     }
@@ -93,7 +93,7 @@ impl Line {
         Line::Shell(text.into())
     }
 
-    /// As one would type it.
+    /// As typed on a command line.
     pub fn text(&self) -> String {
         match self {
             Line::Words(words) => words.join(" "),
@@ -117,13 +117,13 @@ impl Line {
     }
 }
 
-/// Runs `line` to its end. With `group`, in that memory control group (the path of its `cgroup.procs`).
+/// Runs `line`. With `group`, in that memory control group (the path of its `cgroup.procs`).
 ///
 /// # Errors
-/// When it cannot be started, or when the bench was interrupted: then it and its children have been ended.
+/// It cannot be started, or the bench was interrupted: then it and its children have been ended.
 pub fn run(line: &Line, group: Option<&Path>, interrupt: &Interrupt) -> Result<Ended> {
-    let mut stdout = tempfile::tempfile().doing("make a file for what a command says")?;
-    let mut stderr = tempfile::tempfile().doing("make a file for what a command says")?;
+    let mut stdout = tempfile::tempfile().doing("create a file for the output of a command")?;
+    let mut stderr = tempfile::tempfile().doing("create a file for the output of a command")?;
     let mut command = line.command();
     command.stdin(Stdio::null()).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?).process_group(0);
     die_with_parent(&mut command, libc::SIGKILL);
@@ -149,16 +149,16 @@ pub fn run(line: &Line, group: Option<&Path>, interrupt: &Interrupt) -> Result<E
     })
 }
 
-/// Runs `text` (words separated by blanks) and returns what it wrote on standard output.
+/// Runs `text` (words separated by blanks); returns its standard output.
 ///
 /// # Errors
-/// When it cannot be run or fails; with what it wrote on standard error.
+/// It cannot be run or fails; with its standard error.
 pub fn output(text: &str) -> Result<String> {
     let ended = run(&Line::words(text), None, &Interrupt::default())?;
     if ended.status.success() { Ok(ended.stdout) } else { Err(Error(format!("`{text}` failed: {}", ended.how()))) }
 }
 
-/// Lets `command` get `signal` when the thread that starts it is gone: what a killed bench started ends with it.
+/// Sends `signal` to `command` when the thread that starts it ends: processes of a killed bench end with it.
 pub fn die_with_parent(command: &mut Command, signal: libc::c_int) {
     // SAFETY: between fork and exec only prctl(2) is called, which is safe there and touches no memory.
     unsafe {
@@ -172,20 +172,20 @@ pub fn die_with_parent(command: &mut Command, signal: libc::c_int) {
 fn join_group(command: &mut Command, procs: &Path) -> Result<()> {
     use std::io::Write;
     let mut procs = File::options().write(true).open(procs).doing("open a memory control group")?;
-    // SAFETY: one write(2) of a constant to a descriptor opened before; "0" stands for the writer itself.
+    // SAFETY: one write(2) of a constant to a descriptor opened before; "0" means the writer itself.
     unsafe {
         command.pre_exec(move || procs.write_all(b"0"));
     }
     Ok(())
 }
 
-/// Waits for `child`; ends its whole process group when the bench is to end.
+/// Waits for `child`; ends its process group if the bench is to end.
 fn wait(child: &Child, interrupt: &Interrupt) -> Result<(ExitStatus, libc::rusage)> {
     let pid = Pid::from_child(child);
     let pidfd = pidfd_open(pid, PidfdFlags::empty()).doing("watch a command")?;
     let mut signals = [Signal::TERM, Signal::KILL].into_iter();
     loop {
-        // A fifth of a second is how long an interrupt may go unheard; the end of the command wakes at once.
+        // An interrupt is noticed within a fifth of a second; the end of the command is noticed at once.
         let patience = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
         let mut ready = [PollFd::new(&pidfd, PollFlags::IN)];
         match poll(&mut ready, Some(&patience)) {
@@ -196,7 +196,7 @@ fn wait(child: &Child, interrupt: &Interrupt) -> Result<(ExitStatus, libc::rusag
         if interrupt.is_set()
             && let Some(signal) = signals.next()
         {
-            // ESRCH: it ended by itself in this very moment.
+            // ESRCH: it has just ended.
             let _ = kill_process_group(pid, signal);
         }
     }

@@ -1,6 +1,6 @@
-//! The rounds: every contender once, then every contender once more, so that a slow minute of the machine hits all.
+//! The rounds: every contender runs once per round, so that a temporary slowdown of the machine affects all.
 //!
-//! Must not know: what the contenders are, how a bed is made.
+//! Independent of the contenders, and of how a bed is made.
 use crate::bed::{Bed, Comparison, Task};
 use crate::contender::Entry;
 use crate::error::Result;
@@ -9,21 +9,21 @@ use crate::result::{BedResult, ContenderResult, Run, Verdict};
 use crate::{limit, machine};
 use std::time::Instant;
 
-/// What the race tells while it runs.
+/// Receives the progress of the race.
 pub trait Observer {
     /// A run has ended.
     fn ran(&mut self, bed: &Bed, contender: &str, run: &Run);
-    /// Something else is being done.
+    /// Another step begins.
     fn doing(&mut self, what: &str);
 }
 
-/// Lets `entries` copy on `bed`, `rounds` times each. A contender that failed, copied wrongly or is far behind is not
-/// asked again.
+/// Runs `entries` on `bed`, `rounds` times each. A contender that failed, copied wrongly or is far behind is not run
+/// again.
 ///
-/// After an interrupt, returns what was measured so far.
+/// After an interrupt, returns the measurements so far.
 ///
 /// # Errors
-/// When the bed fails, not when a contender does.
+/// The bed fails; failures of contenders are results.
 pub fn race(
     bed: &Bed,
     entries: &[Entry],
@@ -68,7 +68,7 @@ pub fn race(
     Ok(result)
 }
 
-/// Whether a contender with this run is not asked again: it was wrong, or took more than `far_s`.
+/// Whether a contender is not run again after this run: it was wrong, or took more than `far_s`.
 fn is_out(run: &Run, far_s: f64) -> bool {
     run.verdict != Verdict::Right || run.wall_s > far_s
 }
@@ -83,13 +83,13 @@ fn result_of(entry: &Entry) -> ContenderResult {
     }
 }
 
-/// One run: the bed as new, the command, the flush, what is left, the comparison.
+/// One run: resets the bed, runs the command, flushes, measures the cache, compares.
 fn one(bed: &Bed, entry: &Entry, round: u32, interrupt: &Interrupt) -> Result<Run> {
     bed.reset()?;
     let busy_before = machine::busy_s()?;
     let ended = run(&entry.line, None, interrupt)?;
     let flushing = Instant::now();
-    // A contender that did not make anything has nothing to flush; the comparison says so.
+    // A contender that created no file has nothing to flush; the comparison fails.
     let flushed = if ended.status.success() && bed.has_dest() { bed.flush() } else { Ok(()) };
     let flush_s = flushing.elapsed().as_secs_f64();
     let machine_cpu_s = machine::busy_s()? - busy_before;
@@ -108,7 +108,7 @@ fn one(bed: &Bed, entry: &Entry, round: u32, interrupt: &Interrupt) -> Result<Ru
     })
 }
 
-/// What a report of haul says of block sizes and depths.
+/// Block sizes and depths in a report of haul.
 fn blocks(report: &str) -> Option<serde_json::Value> {
     let mut report: serde_json::Value = serde_json::from_str(report).ok()?;
     report.get_mut("blocks").map(serde_json::Value::take)
@@ -119,16 +119,16 @@ fn verdict(bed: &Bed, ended: &Ended, entry: &Entry, round: u32, interrupt: &Inte
         return Ok(Verdict::Failed { why: ended.how() });
     }
     Ok(match bed.compare(&ended.stdout)? {
-        // Who only says that all is well is soon done. Once is enough.
+        // A program that only prints success would be fast. One check is sufficient.
         Comparison::Equal if bed.task == Task::Compare && round == 1 && !sees_damage(bed, entry, interrupt)? => {
-            Verdict::Failed { why: "does not see that one bit differs".into() }
+            Verdict::Failed { why: "does not detect one differing bit".into() }
         }
         Comparison::Equal => Verdict::Right,
         Comparison::DiffersFrom(first_difference) => Verdict::CopiedWrongly { first_difference },
     })
 }
 
-/// Whether one bit that differs makes a contender say so.
+/// Whether a contender detects one differing bit.
 fn sees_damage(bed: &Bed, entry: &Entry, interrupt: &Interrupt) -> Result<bool> {
     bed.damage()?;
     Ok(run(&entry.line, None, interrupt)?.status.code() == Some(1))
@@ -139,13 +139,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_was_wrong_or_is_far_behind_is_not_asked_again() {
+    fn wrong_or_slow_contenders_are_not_run_again() {
         let run = |wall_s, verdict| Run { wall_s, verdict, ..Run::default() };
         assert!(!is_out(&run(8.0, Verdict::Right), 8.0));
         assert!(is_out(&run(8.1, Verdict::Right), 8.0));
         assert!(is_out(&run(0.1, Verdict::CopiedWrongly { first_difference: 0 }), 8.0));
         assert!(is_out(&run(0.1, Verdict::Failed { why: String::new() }), 8.0));
-        // Before haul has run there is nothing to be behind of.
+        // Before haul has run no contender can be behind.
         assert!(!is_out(&run(1e9, Verdict::Right), f64::INFINITY));
     }
 }

@@ -1,4 +1,4 @@
-//! Results on disk: the JSON, and the page beside it.
+//! Results on disk: the JSON, and the page next to it.
 use crate::claims::{self, Claim};
 use crate::error::{Doing, Result};
 use crate::result::Results;
@@ -9,7 +9,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// The file: what was measured, and what comes of it for those who read no tables. Read again, only the first counts.
+/// The file: the measurements, and the verdicts. Only the former are read again.
 #[derive(Serialize)]
 struct Written<'a> {
     #[serde(flatten)]
@@ -18,13 +18,13 @@ struct Written<'a> {
     claims: BTreeMap<&'a str, Vec<Claim>>,
 }
 
-/// Writes `results`, and what comes of each claim, to `<date>.json` in `dir`, which is made, and returns the path.
+/// Writes `results`, and the verdict of each claim, to `<date>.json` in `dir`, which is created; returns the path.
 ///
 /// # Errors
-/// When it cannot be written.
+/// It cannot be written.
 pub fn write(results: &Results, dir: &Path) -> Result<PathBuf> {
     fs::create_dir_all(dir).doing(format_args!("make {}", dir.display()))?;
-    // Colons are no good in names of files that are copied around; the zone's offset is in the file.
+    // Colons in file names cause problems when files are copied; the zone's offset is in the file.
     let stem = results.started.get(..19).unwrap_or("results").replace(':', "");
     let path = dir.join(format!("{stem}.json"));
     let beds = results.beds.iter().map(|bed| (bed.name.as_str(), claims::claims(bed)));
@@ -38,16 +38,16 @@ pub fn write(results: &Results, dir: &Path) -> Result<PathBuf> {
 /// Reads what [`write()`] wrote.
 ///
 /// # Errors
-/// When it cannot be read, or is no such file.
+/// It cannot be read, or is not a results file.
 pub fn read(path: &Path) -> Result<Results> {
     let text = fs::read_to_string(path).doing(format_args!("read {}", path.display()))?;
     serde_json::from_str(&text).doing(format_args!("read {} as results of the bench", path.display()))
 }
 
-/// Prints the tables, and writes the page beside `path`.
+/// Prints the tables, and writes the page next to `path`.
 ///
 /// # Errors
-/// When standard output or the page cannot be written.
+/// Standard output or the page cannot be written.
 pub fn show(results: &Results, path: &Path) -> Result<()> {
     let page = path.with_extension("html");
     fs::write(&page, show::page(results)).doing(format_args!("write {}", page.display()))?;
@@ -55,13 +55,13 @@ pub fn show(results: &Results, path: &Path) -> Result<()> {
     let printed = show::terminal(results, terminal_width(), &mut out)
         .and_then(|()| writeln!(out, "{} and {}", path.display(), page.display()));
     match printed {
-        // Whoever reads has seen enough, as with `| head`.
+        // The reader closed the pipe, as with `| head`.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         printed => printed.doing("print the tables"),
     }
 }
 
-/// Columns of the terminal; 100 where there is none, as in a log.
+/// Width of the terminal in columns; 100 without one, as in a log.
 fn terminal_width() -> usize {
     rustix::termios::tcgetwinsize(std::io::stdout()).map_or(100, |size| usize::from(size.ws_col)).max(40)
 }

@@ -1,41 +1,40 @@
-//! What was measured: plain data, written as JSON. Nothing in here is worked out from anything else in here; that is
-//! `numbers`.
+//! The measurements: plain data, written as JSON. Derived values are not in here but in `numbers`.
 //!
-//! Must not know: how it was measured, how it is shown.
+//! Independent of how it was measured, and how it is shown.
 use serde::{Deserialize, Serialize};
 
-/// Everything one call of the bench found out.
+/// The results of one run of the bench.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Results {
     /// Version of this format; grows when a field changes its meaning.
     pub format: u32,
-    /// When it began, RFC 3339 with the zone's offset.
+    /// Start time, RFC 3339 with the zone's offset.
     pub started: String,
-    /// How long it took.
+    /// Duration.
     pub took_s: f64,
-    /// Small sizes and few rounds: for seeing that everything works, not for quoting.
+    /// Small sizes and few rounds: to check that everything works, not for publication.
     pub quick: bool,
-    /// A signal ended it early: what is here is what was finished.
+    /// A signal ended it early: these are the completed measurements.
     pub interrupted: bool,
-    /// Where it ran.
+    /// The machine.
     pub machine: Machine,
-    /// Peers that were not there, and so are in no bed.
+    /// Peers that are not installed, and so are in no bed.
     pub missing: Vec<Missing>,
-    /// The beds, in the order they were measured.
+    /// The beds, in the order of measurement.
     pub beds: Vec<BedResult>,
-    /// haul dd against GNU dd, point by point.
+    /// haul dd compared with GNU dd, point by point.
     #[serde(default)]
     pub sweeps: Vec<Sweep>,
-    /// Today's versions of the seeds' tables.
+    /// Present versions of the old documents' tables.
     pub tables: Vec<Table>,
 }
 
-/// The machine that was measured on.
+/// The machine used for the measurements.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
     /// `uname -r`.
     pub kernel: String,
-    /// The processor's own name.
+    /// The name of the processor.
     pub processor: String,
     /// Processors online.
     pub processors: u32,
@@ -43,48 +42,48 @@ pub struct Machine {
     pub memory_bytes: u64,
     /// Load average over a minute before the first run: above about 0.3 the machine was not idle.
     pub load_before: f64,
-    /// The smallest resident memory that this bench can tell of a process, in bytes.
+    /// The smallest resident memory that this bench can measure, in bytes.
     pub resident_floor_bytes: u64,
-    /// `haul --version`, and the commit it was built from where that is known.
+    /// `haul --version`, and the commit from which it was built if known.
     pub haul: String,
 }
 
-/// A peer that was not there.
+/// A peer that is not installed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Missing {
     /// Its name in the tables.
     pub contender: String,
-    /// What was looked for, and in which package it is.
+    /// The missing command, and the package that contains it.
     pub why: String,
 }
 
-/// One bed: the same copy, done by each contender in turn.
+/// One bed: the same copy by each contender in turn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BedResult {
     /// Its short name, as in `SCENARIO=`.
     pub name: String,
-    /// Its name in words.
+    /// Its title.
     pub title: String,
-    /// What is copied from where to where, in a sentence or two.
+    /// A description of the copy, in a sentence or two.
     pub what: String,
     /// Bytes copied in one run.
     pub bytes: u64,
-    /// Rounds that were asked for.
+    /// Rounds that were requested.
     pub rounds: u32,
-    /// How fast this bed can be, measured or worked out without any contender.
+    /// The speed limits of this bed, measured or calculated without any contender.
     pub limits: Vec<Limit>,
-    /// Everyone who ran, haul first.
+    /// All contenders that ran, haul first.
     pub contenders: Vec<ContenderResult>,
 }
 
-/// A bound on the speed of a bed.
+/// A limit of the speed of a bed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
-    /// What it is, for example `fio reads alone, io_uring, 1 MiB x 4`.
+    /// A description, for example `fio reads alone, io_uring, 1 MiB x 4`.
     pub what: String,
-    /// Seconds that the bed's bytes take at least, by this bound.
+    /// Minimum duration for the bed's bytes, by this limit, in seconds.
     pub seconds: f64,
-    /// The bed's limit is the slowest of its `binding` ones; the others are the tries that lost.
+    /// The bed's limit is the slowest of its `binding` ones; the others are slower trials.
     pub binding: bool,
 }
 
@@ -93,18 +92,18 @@ pub struct Limit {
 pub struct ContenderResult {
     /// Its name in the tables.
     pub name: String,
-    /// The command line that was run, as a shell would take it.
+    /// The command line, quoted for a shell.
     pub command: String,
-    /// What it says of its version.
+    /// The version that it prints.
     pub version: String,
-    /// Shown, but not compared with haul's defaults: a forced engine of haul, or a front without safety.
+    /// Shown, but not compared with haul's defaults: a forced engine of haul, or a front without safety checks.
     pub aside: bool,
     /// Its runs, in order.
     pub runs: Vec<Run>,
     /// Share of a cached file that a further run, with little memory for file data, left in the page cache, 0 to 1.
-    /// `None` where that was not measured.
+    /// `None` if that was not measured.
     #[serde(default)]
-    pub witness_left: Option<f64>,
+    pub test_file_left: Option<f64>,
 }
 
 /// One run of one contender.
@@ -112,21 +111,21 @@ pub struct ContenderResult {
 pub struct Run {
     /// Which round, from 1.
     pub round: u32,
-    /// Until the command had ended and the dest was flushed, in seconds.
+    /// Time until the command had ended and the dest was flushed, in seconds.
     pub wall_s: f64,
-    /// The flush's part of it, in seconds: time that the contender itself did not wait for.
+    /// The part of it for the flush, in seconds: time for which the contender itself did not wait.
     pub flush_s: f64,
-    /// Processor time of the whole machine in between, kernel threads included, in seconds.
+    /// Processor time of the whole machine during the run, including kernel threads, in seconds.
     pub machine_cpu_s: f64,
     /// Processor time of the command's processes, in seconds.
     pub process_cpu_s: f64,
-    /// The largest of its processes at its largest, in bytes.
+    /// The maximum size of the largest of its processes, in bytes.
     pub resident_bytes: u64,
     /// Bytes of source and dest left in the page cache.
     pub cache_left_bytes: u64,
     /// How it ended.
     pub verdict: Verdict,
-    /// `blocks` of haul's report, with every trial, where the pace is what is measured.
+    /// `blocks` of haul's report, with every trial, if the pace is measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<serde_json::Value>,
 }
@@ -135,54 +134,54 @@ pub struct Run {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Verdict {
-    /// Status 0, and each byte arrived.
+    /// Status 0, and all bytes are correct.
     #[default]
     Right,
     /// Status 0, but the dest differs.
     CopiedWrongly {
-        /// Offset of the first byte that differs.
+        /// Offset of the first difference.
         first_difference: u64,
     },
     /// Another status.
     Failed {
-        /// How it ended, and the last line it wrote.
+        /// How it ended, and its last line of output.
         why: String,
     },
 }
 
-/// The same copy at many points, each by GNU dd and by haul in its place.
+/// The same copy at many points, each by GNU dd and by haul.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sweep {
     /// Its short name, as in `SCENARIO=`.
     pub name: String,
     /// Its title.
     pub title: String,
-    /// What is copied from where to where.
+    /// A description of the copy.
     pub what: String,
-    /// What the other program says of its version.
+    /// The version that the other program prints.
     pub peer: String,
-    /// Rounds that were asked for.
+    /// Rounds that were requested.
     pub rounds: u32,
-    /// Its points, in the order they were measured.
+    /// Its points, in the order of measurement.
     pub points: Vec<PointResult>,
 }
 
 /// One point of a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PointResult {
-    /// What is different there: `bs=512`.
+    /// The parameters of the point: `bs=512`.
     pub name: String,
     /// Bytes that are read.
     pub bytes: u64,
-    /// The line of the other program.
+    /// The command line of the other program.
     pub peer_command: String,
-    /// haul's line.
+    /// haul's command line.
     pub haul_command: String,
-    /// haul is to be at least this many times as fast.
+    /// haul must be at least this many times as fast.
     pub wanted: f64,
     /// Each round of both.
     pub runs: Vec<PairRun>,
-    /// Who failed or made wrong bytes, and how; then nothing is worked out from the runs.
+    /// The program that failed or wrote wrong data, and how; then nothing is computed from the runs.
     pub wrong: Option<String>,
 }
 
@@ -191,22 +190,22 @@ pub struct PointResult {
 pub struct PairRun {
     /// Which round, from 1.
     pub round: u32,
-    /// The other program's time, flush included, in seconds.
+    /// The other program's time, including the flush, in seconds.
     pub peer_s: f64,
-    /// haul's time, flush included, in seconds.
+    /// haul's time, including the flush, in seconds.
     pub haul_s: f64,
 }
 
-/// A table of numbers and words that is no bed.
+/// A table that is not a bed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     /// Its short name.
     pub name: String,
     /// Its title.
     pub title: String,
-    /// Which document it comes from, and what was measured here.
+    /// The document from which it comes, and what was measured here.
     pub what: String,
-    /// Headings, the first one being that of the rows' names.
+    /// Headings, the first being that of the rows' names.
     pub columns: Vec<String>,
     /// Rows; each as long as `columns`.
     pub rows: Vec<Vec<Cell>>,

@@ -1,4 +1,4 @@
-//! One call of the bench: what was asked for is made, measured, shown and written down.
+//! One run of the bench: makes, measures, shows and records what was requested.
 use crate::bed::{self, Bed, Recipe, Size, unlike};
 use crate::cli::Arguments;
 use crate::contender::{self, Contender};
@@ -16,10 +16,10 @@ use crate::zoo;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Measures what `arguments` ask for. After an interrupt, what was finished by then.
+/// Measures what `arguments` request. After an interrupt, returns the completed measurements.
 ///
 /// # Errors
-/// When nothing can be measured: no root, no program, no such scenario; or a bed fails.
+/// Nothing can be measured: no root, no program, no such scenario; or a bed fails.
 pub fn measure(arguments: &Arguments, interrupt: &Interrupt, observer: &mut dyn Observer) -> Result<Results> {
     let started = Instant::now();
     let chosen = chosen(arguments)?;
@@ -51,7 +51,7 @@ pub fn measure(arguments: &Arguments, interrupt: &Interrupt, observer: &mut dyn 
     for recipe in &chosen.tables {
         match call.make_table(recipe, observer) {
             Ok(table) => results.tables.push(table),
-            // What it had by then is no table.
+            // Incomplete results are not made into a table.
             Err(_) if interrupt.is_set() => break,
             Err(error) => return Err(error),
         }
@@ -61,13 +61,13 @@ pub fn measure(arguments: &Arguments, interrupt: &Interrupt, observer: &mut dyn 
     Ok(results)
 }
 
-/// Makes the bed that `arguments` name and starts a shell beside it; returns what its modelled disks did.
+/// Makes the bed that `arguments` name and starts a shell; returns the counters of its modelled disks.
 ///
 /// # Errors
-/// When it is not one bed that is asked for, or it cannot be made.
+/// Not exactly one bed is requested, or it cannot be made.
 pub fn hold(arguments: &Arguments) -> Result<String> {
     let [recipe] = &chosen(arguments)?.beds[..] else {
-        return Err(Error("--hold wants one bed".into()));
+        return Err(Error("--hold needs exactly one bed".into()));
     };
     let workplace = Workplace::new(&arguments.dir)?;
     let bed = (recipe.make)(recipe, &workplace, arguments.size())?;
@@ -79,16 +79,16 @@ pub fn hold(arguments: &Arguments) -> Result<String> {
     }
     command.status().doing("start a shell")?;
     drop(bed);
-    let mut told = String::new();
+    let mut reported = String::new();
     for path in std::fs::read_dir(workplace.memory())?.flatten().map(|entry| entry.path()) {
         if path.extension().is_some_and(|extension| extension == "log") {
-            told += &format!("{}: {}\n", path.display(), std::fs::read_to_string(&path)?);
+            reported += &format!("{}: {}\n", path.display(), std::fs::read_to_string(&path)?);
         }
     }
-    Ok(told)
+    Ok(reported)
 }
 
-/// What stays the same over all beds.
+/// The constant parameters of all beds.
 struct Call<'a> {
     arguments: &'a Arguments,
     haul: &'a Path,
@@ -106,7 +106,7 @@ impl Call<'_> {
         let rounds = self.arguments.rounds.unwrap_or(bed.rounds);
         let mut result = race(&bed, &entries, rounds, self.interrupt, observer)?;
         if bed.under_pressure {
-            self.witness(&bed, &entries, &mut result, observer)?;
+            self.measure_test_file(&bed, &entries, &mut result, observer)?;
         }
         Ok(result)
     }
@@ -134,8 +134,8 @@ impl Call<'_> {
         (recipe.make)(recipe, &call, observer)
     }
 
-    /// Once more with little memory, for the witness file. A machine without control groups goes without.
-    fn witness(
+    /// Runs once more with little memory, for the cached test file. Skipped on a machine without control groups.
+    fn measure_test_file(
         &self,
         bed: &Bed,
         entries: &[contender::Entry],
@@ -146,7 +146,7 @@ impl Call<'_> {
         let pressure = match Pressure::new(self.workplace) {
             Ok(pressure) => pressure,
             Err(error) => {
-                observer.doing(&format!("{}: no witness file, {error}", bed.name));
+                observer.doing(&format!("{}: no cached test file, {error}", bed.name));
                 return Ok(());
             }
         };
@@ -155,25 +155,27 @@ impl Call<'_> {
             if !right || self.interrupt.is_set() {
                 continue;
             }
-            match pressure.witness_left(bed, &entry.line, self.interrupt) {
-                Ok(share) => contender.witness_left = share,
+            match pressure.test_file_left(bed, &entry.line, self.interrupt) {
+                Ok(share) => contender.test_file_left = share,
                 Err(_) if self.interrupt.is_set() => return Ok(()),
-                // What was raced stays worth showing; the claim then says that it is not known.
-                Err(error) => observer.doing(&format!("{}: {}: no witness file, {error}", bed.name, contender.name)),
+                // The races are still shown; the claim is then unknown.
+                Err(error) => {
+                    observer.doing(&format!("{}: {}: no cached test file, {error}", bed.name, contender.name))
+                }
             }
         }
         Ok(())
     }
 }
 
-/// What is to be measured.
+/// The selected measurements.
 struct Chosen {
     beds: Vec<Recipe>,
     sweeps: Vec<SweepRecipe>,
     tables: Vec<TableRecipe>,
 }
 
-/// The beds and tables that were asked for by the start of their name, in the order of measuring.
+/// The beds and tables selected by the start of their name, in the order of measurement.
 fn chosen(arguments: &Arguments) -> Result<Chosen> {
     let scenarios = &arguments.scenarios;
     let mut chosen = Chosen { beds: bed::recipes(), sweeps: sweep::recipes(), tables: tables() };
@@ -182,7 +184,7 @@ fn chosen(arguments: &Arguments) -> Result<Chosen> {
         return Err(Error(format!("there is no scenario {wanted}; there are: {}", names.join(", "))));
     }
     let fits = |name: &str| scenarios.is_empty() || scenarios.iter().any(|wanted| name.starts_with(wanted.as_str()));
-    // Hours; only who wants them has them.
+    // Takes hours, so it runs only on request.
     chosen
         .beds
         .retain(|recipe| fits(recipe.name) && !(scenarios.is_empty() && recipe.name.starts_with(unlike::PREFIX)));
@@ -204,14 +206,14 @@ pub fn scenario_names() -> impl Iterator<Item = (&'static str, &'static str)> {
     beds.chain(sweeps).chain(tables().into_iter().map(|recipe| (recipe.name, recipe.title)))
 }
 
-/// Those that were asked for by a part of their name; haul always, and what its options are held against.
+/// The contenders selected by a part of their name; always including haul, and the references of its options.
 fn only(contenders: Vec<Contender>, wanted: &[String]) -> Vec<Contender> {
     let asked = |contender: &Contender| wanted.iter().any(|part| contender.name.contains(part.as_str()));
     let ours = |contender: &Contender| contender.needs.0 == "haul" && !contender.aside;
     contenders.into_iter().filter(|found| wanted.is_empty() || ours(found) || asked(found)).collect()
 }
 
-/// The program that is measured.
+/// The program to measure.
 fn program(arguments: &Arguments) -> Result<PathBuf> {
     let beside = || Ok::<_, Error>(std::env::current_exe()?.with_file_name("haul"));
     let path = arguments.haul.clone().map_or_else(beside, Ok)?;

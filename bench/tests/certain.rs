@@ -1,4 +1,4 @@
-//! The beds of certainty in tiny: who does what he is there for is right, who does nothing is not.
+//! The beds about verification in tiny size: a contender that does its task is right, one that does nothing is not.
 use haul_bench::bed::{self, Bed, Size, Task};
 use haul_bench::contender::{self, Entry};
 use haul_bench::process::Interrupt;
@@ -14,7 +14,7 @@ impl Observer for Quiet {
     fn doing(&mut self, _: &str) {}
 }
 
-/// Says aloud why a test is skipped, and whether it is.
+/// Whether a test is skipped; prints why.
 fn cannot_run() -> bool {
     let missing = ["nbdkit", "nbdfuse"].into_iter().find(|tool| !contender::in_path(tool));
     if !rustix::process::geteuid().is_root() {
@@ -27,7 +27,7 @@ fn cannot_run() -> bool {
     true
 }
 
-/// All that the bench wants of haul here, by dd and cmp.
+/// The required part of haul, implemented with dd and cmp.
 const STAND_IN: &str = r#"
 verb=$1
 while (( $# > 2 )); do
@@ -44,7 +44,7 @@ for dest in "$2" $also; do
 done
 "#;
 
-/// Runs everyone on every bed of certainty `rounds` times, with a script in the place of haul.
+/// Runs all contenders on every bed about verification `rounds` times, with a script instead of haul.
 fn on_every_bed(script: &str, rounds: u32) -> Vec<(Task, BedResult)> {
     let workplace = Workplace::new(&std::env::temp_dir()).unwrap();
     let haul = workplace.disk().join("haul");
@@ -61,7 +61,7 @@ fn on_every_bed(script: &str, rounds: u32) -> Vec<(Task, BedResult)> {
 }
 
 #[test]
-fn who_does_as_he_is_told_is_right_on_every_bed_and_in_every_round() {
+fn a_correct_copier_is_right_on_every_bed_and_in_every_round() {
     if cannot_run() {
         return;
     }
@@ -69,7 +69,7 @@ fn who_does_as_he_is_told_is_right_on_every_bed_and_in_every_round() {
     assert!(results.len() >= 8, "{}", results.len());
     for (_, bed) in results {
         assert_eq!(bed.contenders[0].name, "haul", "{}", bed.name);
-        assert!(bed.contenders.len() >= 2, "{}: nobody to be compared with", bed.name);
+        assert!(bed.contenders.len() >= 2, "{}: no other program to compare with", bed.name);
         assert!(!bed.limits.is_empty(), "{}: no limit", bed.name);
         for contender in &bed.contenders {
             let verdicts: Vec<&Verdict> = contender.runs.iter().map(|run| &run.verdict).collect();
@@ -79,7 +79,7 @@ fn who_does_as_he_is_told_is_right_on_every_bed_and_in_every_round() {
 }
 
 #[test]
-fn who_does_nothing_is_wrong_on_every_bed() {
+fn a_copier_that_does_nothing_is_wrong_on_every_bed() {
     if cannot_run() {
         return;
     }
@@ -87,10 +87,10 @@ fn who_does_nothing_is_wrong_on_every_bed() {
         let verdict = &bed.contenders[0].runs[0].verdict;
         match task {
             Task::Compare => {
-                let wanted = Verdict::Failed { why: "does not see that one bit differs".into() };
+                let wanted = Verdict::Failed { why: "does not detect one differing bit".into() };
                 assert_eq!(*verdict, wanted, "{}", bed.name);
             }
-            // What is nearly equal differs in its first piece, though perhaps not in its first byte.
+            // Nearly equal data differs in its first piece, though not necessarily in its first byte.
             _ => assert!(
                 matches!(*verdict, Verdict::CopiedWrongly { first_difference: 0..16 }),
                 "{}: {verdict:?}",
@@ -101,7 +101,7 @@ fn who_does_nothing_is_wrong_on_every_bed() {
 }
 
 #[test]
-fn who_forgets_the_second_dest_is_wrong() {
+fn a_copier_that_omits_the_second_dest_is_wrong() {
     if cannot_run() {
         return;
     }

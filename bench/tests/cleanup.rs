@@ -1,10 +1,10 @@
-//! Nothing is left mounted, attached or running, whichever way the bench ends.
+//! Nothing stays mounted, attached or running, however the bench ends.
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Says aloud why a test is skipped, and whether it is.
+/// Whether a test is skipped; prints why.
 fn cannot_run() -> bool {
     if !rustix::process::geteuid().is_root() {
         println!("skipped: not root, so no mounts and no loop devices");
@@ -13,13 +13,13 @@ fn cannot_run() -> bool {
     false
 }
 
-/// One bench at a time: the loop devices of another would be taken for left behind.
+/// One bench at a time: the loop devices of another would be counted as left behind.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The bench on the RAM bed in `dir`; the program it measures is a script.
+/// The bench on the RAM bed in `dir`; the measured program is a script.
 fn bench(dir: &Path, program: &str) -> Command {
     let haul = dir.join("haul");
     std::fs::write(&haul, format!("#!/bin/sh\n[ \"$1\" = --version ] && echo 'haul 0' && exit\n{program}\n")).unwrap();
@@ -31,7 +31,7 @@ fn bench(dir: &Path, program: &str) -> Command {
     command
 }
 
-/// What the bench of `dir` has left: mounts and loop devices that name it, directories in it, processes below it.
+/// Leftovers of the bench in `dir`: mounts and loop devices that name it, directories in it, processes below it.
 fn left_behind(dir: &Path) -> Vec<String> {
     let dir_text = dir.display().to_string();
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
@@ -45,7 +45,7 @@ fn left_behind(dir: &Path) -> Vec<String> {
     left
 }
 
-/// The kernel detaches a loop device a moment after its last user is gone.
+/// The kernel detaches a loop device shortly after its last user has closed it.
 fn assert_nothing_is_left(dir: &Path) {
     let started = Instant::now();
     loop {
@@ -79,7 +79,7 @@ fn text(output: &Output) -> String {
 }
 
 #[test]
-fn a_bench_that_comes_to_its_end_leaves_nothing() {
+fn a_completed_bench_leaves_no_files() {
     if cannot_run() {
         return;
     }
@@ -92,7 +92,7 @@ fn a_bench_that_comes_to_its_end_leaves_nothing() {
 }
 
 #[test]
-fn a_bench_that_is_interrupted_leaves_nothing_and_says_so() {
+fn an_interrupted_bench_leaves_no_files_and_reports_the_interruption() {
     if cannot_run() {
         return;
     }
@@ -109,13 +109,13 @@ fn a_bench_that_is_interrupted_leaves_nothing_and_says_so() {
 }
 
 #[test]
-fn a_bench_that_is_killed_leaves_a_directory_and_the_next_one_removes_it() {
+fn the_directory_of_a_killed_bench_is_removed_by_the_next() {
     if cannot_run() {
         return;
     }
     let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
-    // What a bench starts ends with it; nobody is left to end what that starts in its turn.
+    // Processes started by a bench end with it; grandchildren would remain.
     let mut child = in_the_middle(dir.path(), "exec sleep 1000");
     child.kill().unwrap();
     child.wait().unwrap();

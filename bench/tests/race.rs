@@ -1,4 +1,4 @@
-//! The race on a tiny bed: right copies are ranked, wrong ones and failures are marked, nothing is left behind.
+//! The race on a tiny bed: correct copies are ranked, wrong ones and failures are marked, nothing is left behind.
 use haul_bench::bed::{Bed, Size, recipe};
 use haul_bench::contender::Entry;
 use haul_bench::numbers::{Standing, best_peer, standing};
@@ -8,7 +8,7 @@ use haul_bench::result::{BedResult, Run, Verdict};
 use haul_bench::workplace::Workplace;
 use std::process::Command;
 
-/// Says aloud why a test is skipped, and whether it is.
+/// Whether a test is skipped; prints why.
 fn cannot_run() -> bool {
     if !rustix::process::geteuid().is_root() {
         println!("skipped: not root, so no mounts and no loop devices");
@@ -50,7 +50,7 @@ fn entry(name: &str, line: Line) -> Entry {
     Entry { name: name.into(), version: String::new(), aside: false, line }
 }
 
-/// A copy by dd that is right, said to be haul's.
+/// A correct copy by dd, labelled as haul's.
 fn good(bed: &Bed) -> Entry {
     let (source, dest) = (bed.source.path.display(), bed.dest.path.display());
     entry("haul", Line::words(&format!("dd if={source} of={dest} bs=64k conv=fsync status=none")))
@@ -61,7 +61,7 @@ fn run(bed: &Bed, entries: &[Entry], rounds: u32) -> BedResult {
 }
 
 #[test]
-fn a_right_copy_is_ranked_with_plausible_numbers() {
+fn a_correct_copy_is_ranked_with_plausible_numbers() {
     if cannot_run() {
         return;
     }
@@ -79,24 +79,24 @@ fn a_right_copy_is_ranked_with_plausible_numbers() {
 }
 
 #[test]
-fn each_run_finds_the_dest_as_if_nobody_had_copied_before() {
+fn each_run_begins_with_a_fresh_dest() {
     if cannot_run() {
         return;
     }
     for name in ["ram", "file-new", "file-device"] {
         let workplace = workplace();
         let bed = bed(name, &workplace);
-        // It does nothing, so it would be right only thanks to the run before it.
+        // It does nothing, so it could only be correct because of the previous run.
         let result = run(&bed, &[good(&bed), entry("idle", Line::words("true"))], 1);
         let verdict = &result.contenders[1].runs[0].verdict;
-        // Noise may happen to begin with the bytes that lay there before, but not for long.
+        // Noise may begin with the bytes that were there before, but not for long.
         let wrong_at_once = matches!(*verdict, Verdict::CopiedWrongly { first_difference: 0..16 });
         assert!(wrong_at_once, "{name}: {verdict:?}");
     }
 }
 
 #[test]
-fn who_copies_wrongly_is_marked_with_the_byte_and_not_asked_again() {
+fn a_wrong_copier_is_marked_with_the_byte_and_not_run_again() {
     if cannot_run() {
         return;
     }
@@ -111,7 +111,7 @@ fn who_copies_wrongly_is_marked_with_the_byte_and_not_asked_again() {
     let wrong = &result.contenders[1];
     assert_eq!(wrong.runs.len(), 1);
     let Verdict::CopiedWrongly { first_difference } = wrong.runs[0].verdict else { panic!("{:?}", wrong.runs) };
-    // Noise may agree by chance in the first bytes of the block.
+    // Noise may by chance be equal in the first bytes of the block.
     assert!((4 * 65536..4 * 65536 + 64).contains(&first_difference), "{first_difference}");
     assert!(matches!(standing(&result, wrong), Standing::Marked(why) if why.contains("copied wrongly in round 1")));
     assert_eq!(result.contenders[0].runs.len(), 3);
@@ -119,7 +119,7 @@ fn who_copies_wrongly_is_marked_with_the_byte_and_not_asked_again() {
 }
 
 #[test]
-fn who_fails_is_marked_with_its_last_words() {
+fn a_failed_copier_is_marked_with_its_last_message() {
     if cannot_run() {
         return;
     }
@@ -136,7 +136,7 @@ fn who_fails_is_marked_with_its_last_words() {
 }
 
 #[test]
-fn a_pipe_that_breaks_in_the_middle_is_a_failure() {
+fn a_pipe_that_breaks_early_is_a_failure() {
     if cannot_run() {
         return;
     }
@@ -154,7 +154,7 @@ fn a_pipe_that_breaks_in_the_middle_is_a_failure() {
 }
 
 #[test]
-fn an_interrupt_ends_the_command_that_runs_and_keeps_what_was_measured() {
+fn an_interrupt_ends_the_running_command_and_keeps_the_results() {
     if cannot_run() {
         return;
     }

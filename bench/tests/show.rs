@@ -1,4 +1,4 @@
-//! What people see of results, against the made-up ones in `fixtures/results.json`.
+//! The text and the page of results, from the invented ones in `fixtures/results.json`.
 #[path = "../../tests/support/browser.rs"]
 mod browser;
 
@@ -7,10 +7,10 @@ use haul_bench::show;
 use std::io::Write;
 
 fn fixture() -> Results {
-    serde_json::from_str(include_str!("fixtures/results.json")).expect("the fixture is not what result.rs says")
+    serde_json::from_str(include_str!("fixtures/results.json")).expect("the fixture matches result.rs")
 }
 
-/// What a pipe, or a terminal under NO_COLOR, is given.
+/// The output for a pipe, or a terminal under NO_COLOR.
 fn plain(results: &Results, width: usize) -> String {
     let mut out = anstream::StripStream::new(Vec::new());
     show::terminal(results, width, &mut out).unwrap();
@@ -39,7 +39,7 @@ fn no_line_is_longer_than_the_terminal() {
 }
 
 #[test]
-fn colours_are_all_that_a_pipe_misses() {
+fn output_to_a_pipe_differs_only_in_colours() {
     let mut out = Vec::new();
     show::terminal(&fixture(), 100, &mut out).unwrap();
     let coloured = String::from_utf8(out).unwrap();
@@ -48,7 +48,7 @@ fn colours_are_all_that_a_pipe_misses() {
 }
 
 #[test]
-fn what_a_peer_says_cannot_steer_the_terminal() {
+fn output_of_peers_cannot_control_the_terminal() {
     let mut results = fixture();
     let evil = "\u{1b}]0;owned\u{7}\r\n";
     results.beds[0].contenders[1].name.push_str(evil);
@@ -62,12 +62,12 @@ fn what_a_peer_says_cannot_steer_the_terminal() {
     assert_eq!(shown.matches("\\u{1b}]0;owned").count(), 4 + claims_that_name_it(&shown));
 }
 
-/// The claims may name the same peer again.
+/// Claims may also name the peer.
 fn claims_that_name_it(shown: &str) -> usize {
     shown.matches("against dd bs=64k\\u{1b}").count() + shown.matches("others: dd bs=64k\\u{1b}").count()
 }
 
-/// The words of a page, a line for each piece between tags; the style left out.
+/// The text of a page, a line for each piece between tags; without the style.
 fn words(page: &str) -> String {
     let body = &page[page.find("<body>").expect("no body")..];
     let pieces = body.split('>').filter_map(|piece| piece.split_once('<').map_or(Some(piece), |(text, _)| Some(text)));
@@ -76,7 +76,7 @@ fn words(page: &str) -> String {
 }
 
 #[test]
-fn the_words_of_the_page() {
+fn the_text_of_the_page() {
     insta::assert_snapshot!(words(&show::page(&fixture())));
 }
 
@@ -89,7 +89,7 @@ fn a_chart_of_the_page() {
 }
 
 #[test]
-fn the_page_needs_nothing_else() {
+fn the_page_is_self_contained() {
     let own = ["xmlns=\"http://www.w3.org/2000/svg\"", "<link rel=\"icon\" href=\"data:,\">"];
     let page = own.iter().fold(show::page(&fixture()), |page, own| page.replace(own, ""));
     for outside in ["<script", "<link", "<img", "<iframe", "@import", "src=", "http:", "https:"] {
@@ -98,7 +98,7 @@ fn the_page_needs_nothing_else() {
     assert_eq!(page.matches("url(").count(), page.matches("url(#").count());
 }
 
-/// Appends `tail` to each string of `value`, save the tags that say how a run ended.
+/// Appends `tail` to each string of `value`, except the tags of how a run ended.
 fn append(value: &mut serde_json::Value, tail: &str, count: &mut usize) {
     match value {
         serde_json::Value::String(text) => {
@@ -114,12 +114,12 @@ fn append(value: &mut serde_json::Value, tail: &str, count: &mut usize) {
 }
 
 #[test]
-fn no_text_from_outside_becomes_markup() {
+fn foreign_text_is_escaped_in_the_page() {
     let (mut value, mut count) = (serde_json::to_value(fixture()).unwrap(), 0);
     append(&mut value, "'\"><evil a=\"&", &mut count);
     assert!(count > 100, "only {count} strings were spoilt");
     let mut results: Results = serde_json::from_value(value).unwrap();
-    // The contender that all are compared with is found by its name.
+    // The contender with which all are compared is identified by its name.
     results.beds.iter_mut().for_each(|bed| bed.contenders[0].name = "haul".into());
     let page = show::page(&results);
     assert!(!page.contains("<evil") && !page.contains("\"&amp;\"") && !page.contains("'\""), "unescaped");
@@ -139,7 +139,7 @@ fn haul_is_marked_and_a_wrong_copy_is_hatched_and_never_ranked() {
 }
 
 #[test]
-fn a_point_that_falls_short_is_marked_and_one_that_is_wrong_has_no_ratio() {
+fn a_failed_point_is_marked_and_a_wrong_one_has_no_ratio() {
     let page = show::page(&fixture());
     let sweep = &page[page.find("id=\"dd-device\"").expect("no such sweep")..];
     let sweep = &sweep[..sweep.find("</section>").expect("no end of the sweep")];
@@ -154,7 +154,7 @@ fn a_point_that_falls_short_is_marked_and_one_that_is_wrong_has_no_ratio() {
 }
 
 #[test]
-fn empty_results_are_shown_too() {
+fn empty_results_are_shown() {
     assert!(show::page(&Results::default()).contains("haul against its peers"));
     assert!(!plain(&Results::default(), 80).is_empty());
     let mut results = fixture();
@@ -166,7 +166,7 @@ fn empty_results_are_shown_too() {
 }
 
 #[test]
-fn the_file_has_every_claim_and_is_read_again_as_what_was_measured() {
+fn the_results_file_has_every_claim_and_parses_to_the_same_results() {
     let dir = tempfile::tempdir().unwrap();
     let path = haul_bench::record::write(&fixture(), dir.path()).unwrap();
     assert_eq!(haul_bench::record::read(&path).unwrap(), fixture());
@@ -198,7 +198,7 @@ fn a_sweep_has_a_curve_for_each_program_with_a_point_for_each_block_size() {
 }
 
 #[test]
-fn conversions_have_a_curve_of_ratios_each_and_what_has_no_block_size_has_none() {
+fn conversions_have_a_curve_of_ratios_and_sweeps_without_block_size_none() {
     let mut results = fixture();
     let name = |results: &mut Results, names: &[&str]| {
         let point = fixture().sweeps[0].points[1].clone();
@@ -212,7 +212,7 @@ fn conversions_have_a_curve_of_ratios_each_and_what_has_no_block_size_has_none()
 }
 
 #[test]
-fn a_bed_has_a_curve_over_its_rounds_for_each_that_is_ranked() {
+fn a_bed_has_a_curve_over_its_rounds_for_each_ranked_contender() {
     let page = show::page(&fixture());
     // haul and four others; seven of nine, of which two are not ranked; haul and three others.
     assert_eq!(points(&page, "ram", "rounds"), [5; 5]);
@@ -221,7 +221,7 @@ fn a_bed_has_a_curve_over_its_rounds_for_each_that_is_ranked() {
 }
 
 #[test]
-fn the_page_is_fit_for_a_telephone_and_a_screen_and_asks_nobody_for_anything() {
+fn the_page_fits_390_and_1280_pixels_and_loads_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("page.html");
     let page = show::page(&fixture());

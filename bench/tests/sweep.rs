@@ -1,4 +1,4 @@
-//! Sweeps on tiny sides: right copies are paired, wrong ones and failures are told and not measured again.
+//! Sweeps on tiny sides: correct copies are paired, wrong ones and failures are reported and not measured again.
 use haul_bench::bed::{Bed, Size};
 use haul_bench::process::Interrupt;
 use haul_bench::race::Observer;
@@ -8,7 +8,7 @@ use haul_bench::workplace::Workplace;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-/// Says aloud why a test is skipped, and whether it is.
+/// Whether a test is skipped; prints why.
 fn cannot_run() -> bool {
     if !rustix::process::geteuid().is_root() {
         println!("skipped: not root, so no mounts and no loop devices");
@@ -24,7 +24,7 @@ impl Observer for Quiet {
     fn doing(&mut self, _: &str) {}
 }
 
-/// Measures the sweep `name` with a shell script in the place of haul; its first word is `dd`.
+/// Measures the sweep `name` with a shell script instead of haul; its first word is `dd`.
 fn measure(name: &str, script: &str, rounds: u32, interrupt: &Interrupt) -> Sweep {
     let workplace = Workplace::new(&std::env::temp_dir()).unwrap();
     let haul: PathBuf = workplace.disk().join("haul");
@@ -40,7 +40,7 @@ fn names() -> Vec<&'static str> {
 }
 
 #[test]
-fn a_right_copy_is_measured_once_a_round_at_every_point_of_every_sweep() {
+fn a_correct_copy_is_measured_once_a_round_at_every_point() {
     if cannot_run() {
         return;
     }
@@ -56,11 +56,11 @@ fn a_right_copy_is_measured_once_a_round_at_every_point_of_every_sweep() {
 }
 
 #[test]
-fn who_does_nothing_is_wrong_everywhere_and_not_measured_again() {
+fn a_copier_that_does_nothing_is_wrong_and_not_measured_again() {
     if cannot_run() {
         return;
     }
-    // What the run of GNU dd before it left there must not pass for its own.
+    // The output of the previous run of GNU dd must not count as its own.
     for name in names() {
         let result = measure(name, "cat >/dev/null", 2, &Interrupt::default());
         for point in &result.points {
@@ -71,11 +71,11 @@ fn who_does_nothing_is_wrong_everywhere_and_not_measured_again() {
 }
 
 #[test]
-fn one_byte_that_is_wrong_is_found_in_every_sweep() {
+fn one_wrong_byte_is_found_in_every_sweep() {
     if cannot_run() {
         return;
     }
-    // At the end of a pipe some byte of the noise becomes another, elsewhere the one at 5000.
+    // At the end of a pipe one byte of the noise is changed, elsewhere the one at 5000.
     let script = r#"to=; for word; do case "$word" in of=*) to=${word#of=};; esac; done
         test -n "$to" || { dd "$@" | LC_ALL=C tr '\000' '\001'; exit; }
         dd "$@"
@@ -92,7 +92,7 @@ fn one_byte_that_is_wrong_is_found_in_every_sweep() {
 }
 
 #[test]
-fn an_interrupt_keeps_what_was_measured() {
+fn an_interrupt_keeps_the_results() {
     if cannot_run() {
         return;
     }

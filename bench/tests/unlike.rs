@@ -1,4 +1,4 @@
-//! The beds of unlike disks in tiny: every drawn pair is made and copied, and each run keeps what was said of the pace.
+//! The beds of unlike disks in tiny size: every drawn pair is made and copied, and each run keeps the reported pace.
 use haul_bench::bed::{self, Bed, Size, Task};
 use haul_bench::contender;
 use haul_bench::process::Interrupt;
@@ -14,7 +14,7 @@ impl Observer for Quiet {
     fn doing(&mut self, _: &str) {}
 }
 
-/// Says aloud why a test is skipped, and whether it is.
+/// Whether a test is skipped; prints why.
 fn cannot_run() -> bool {
     let missing = ["nbdkit", "nbdfuse"].into_iter().find(|tool| !contender::in_path(tool));
     if !rustix::process::geteuid().is_root() {
@@ -27,7 +27,7 @@ fn cannot_run() -> bool {
     true
 }
 
-/// In the place of haul: copies, and tells of the block size that it was given.
+/// A replacement for haul: copies, and prints its block size.
 const STAND_IN: &str = r#"
 while (( $# > 2 )); do
     [[ $1 = --block-size ]] && size=$2
@@ -38,7 +38,7 @@ exec dd if="$1" of="$2" bs=1M iflag=direct oflag=direct conv=fsync,notrunc statu
 "#;
 
 #[test]
-fn every_pair_of_a_seed_is_copied_by_everyone_and_tells_of_its_pace() {
+fn every_contender_copies_every_pair_of_a_seed_and_reports_its_pace() {
     if cannot_run() {
         return;
     }

@@ -1,8 +1,8 @@
-//! The governor on disks drawn at random, in simulated time: a part of `make bench SCENARIO=zoo`. The figures are the
-//! same on every machine; `docs/developer/measuring.md` has those of all seeds.
+//! The governor on disks drawn at random, in simulated time: a part of `make bench SCENARIO=zoo`. The results are
+//! the same on every machine; `docs/developer/measuring.md` has those of all seeds.
 use haul_bench::zoo::{Draw, FAMILIES, Regret, regrets, summary};
 
-/// Those with a head on both sides, behind what mixes up their queues.
+/// Families with two rotational disks, whose queues are reordered.
 const HEADS: &[&str] = &["spindle", "spindle-hidden"];
 
 fn assert_at_most(regrets: &[Regret], mean: f64, worst: f64) {
@@ -26,7 +26,7 @@ fn copies_of_1_gib_take_at_most_2_percent_longer_than_with_the_best_limits() {
 }
 
 #[test]
-fn heads_take_at_most_10_percent_longer_however_often_their_queue_is_served_out_of_order() {
+fn rotational_disks_take_at_most_10_percent_longer_with_any_reordering() {
     for sloppy in [0.0, 0.1, 0.2, 0.35, 0.5] {
         let draw = Draw { sloppy: Some(sloppy), ..Draw::default() };
         assert_at_most(&copies(HEADS, 400..401, 1024, draw), 1.10, 1.10);

@@ -27,6 +27,7 @@ end
 complete -c haul -n "__fish_haul_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_needs_command" -s V -l version -d 'Print version'
 complete -c haul -n "__fish_haul_needs_command" -f -a "copy" -d 'Copy a disk, a partition, a file or a stream'
+complete -c haul -n "__fish_haul_needs_command" -f -a "rescue" -d 'Rescue a failing disk: what is readable first'
 complete -c haul -n "__fish_haul_needs_command" -f -a "verify" -d 'Compare two sides: what differs, and where'
 complete -c haul -n "__fish_haul_needs_command" -f -a "manifest" -d 'Show or compare manifests of copies'
 complete -c haul -n "__fish_haul_needs_command" -f -a "pattern" -d 'Test a disk: write a pattern, then verify it'
@@ -46,12 +47,15 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l skip -d 'Start at thi
 complete -c haul -n "__fish_haul_using_subcommand copy" -l seek -d 'Start at this offset of the destination' -r -f
 complete -c haul -n "__fish_haul_using_subcommand copy" -s c -l count -d 'Copy only this many bytes' -r -f
 complete -c haul -n "__fish_haul_using_subcommand copy" -l time -d 'Stop after this time' -r -f
-complete -c haul -n "__fish_haul_using_subcommand copy" -l ranges -d 'Copy only the ranges that FILE lists' -r -F
-complete -c haul -n "__fish_haul_using_subcommand copy" -l ranges-unit -d 'Unit of numbers without suffix in --ranges FILE' -r -f
+complete -c haul -n "__fish_haul_using_subcommand copy" -l ranges -d 'Only the ranges that FILE lists' -r -F
+complete -c haul -n "__fish_haul_using_subcommand copy" -l source-ranges -d 'Gather these ranges of the source' -r -F
+complete -c haul -n "__fish_haul_using_subcommand copy" -l destination-ranges -d 'Scatter to these ranges of the destination' -r -F
+complete -c haul -n "__fish_haul_using_subcommand copy" -l ranges-unit -d 'Unit of numbers without suffix in lists of ranges' -r -f
 complete -c haul -n "__fish_haul_using_subcommand copy" -l expect -d 'Refuse unless DST has this serial, model, wwn, size' -r -f -a "serial=\t''
 model=\t''
 wwn=\t''
-size=\t''"
+size=\t''
+etag=\t''"
 complete -c haul -n "__fish_haul_using_subcommand copy" -l choose -d 'Disks offered without DST: removable, all' -r -f -a "removable\t'disks that can be taken out'
 all\t'every disk that is not in use'"
 complete -c haul -n "__fish_haul_using_subcommand copy" -l choose-max -d 'Largest disk offered without DST' -r -f
@@ -65,6 +69,8 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l on-error -d 'On unrea
 skip\t''
 retry:3\t''
 retry:3\,skip\t''"
+complete -c haul -n "__fish_haul_using_subcommand copy" -l checksum -d 'Compare the source with a checksum: FILE or sha256:HEX' -r -F
+complete -c haul -n "__fish_haul_using_subcommand copy" -l bmap -d 'Copy only the ranges of this block map' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l journal -d 'Keep the journal in this file' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l checkpoint -d 'Seconds between two checkpoints' -r -f
 complete -c haul -n "__fish_haul_using_subcommand copy" -l mapfile -d 'Write a mapfile for GNU ddrescue' -r -F
@@ -91,9 +97,10 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l depth -d 'Blocks in f
 complete -c haul -n "__fish_haul_using_subcommand copy" -s l -l limit -d 'Limit the rate in bytes per second' -r -f
 complete -c haul -n "__fish_haul_using_subcommand copy" -l hash -d 'Digest of the source: blake3, sha256, md5, xxh3' -r -f -a "blake3\t'256 bits, fast'
 sha256\t'256 bits, widely used'
+sha512\t'512 bits, for existing checksum lists'
 md5\t'128 bits, only for existing checksum lists'
 xxh3\t'128 bits, fastest, not cryptographic'
-none\t'no digest, whatever the configuration says'"
+none\t'no digest, even if one is configured'"
 complete -c haul -n "__fish_haul_using_subcommand copy" -l progress -d 'auto, bar, plain, json, none' -r -f -a "auto\t'bar on a terminal, plain elsewhere'
 bar\t'a redrawn bar'
 plain\t'a line periodically'
@@ -107,6 +114,10 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l independent -d 'Do no
 complete -c haul -n "__fish_haul_using_subcommand copy" -s y -l yes -d 'Overwrite a device without asking'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s n -l dry-run -d 'Show the plan, write nothing'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l no-flush -d 'Exit before the data is on the medium'
+complete -c haul -n "__fish_haul_using_subcommand copy" -l decompress -d 'Copy the content of a compressed source'
+complete -c haul -n "__fish_haul_using_subcommand copy" -l as-is -d 'Copy a compressed source unchanged'
+complete -c haul -n "__fish_haul_using_subcommand copy" -l no-checksum -d 'Ignore lists of checksums beside the source'
+complete -c haul -n "__fish_haul_using_subcommand copy" -l no-bmap -d 'Ignore a block map beside the source'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l resume -d 'Resume an interrupted copy'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l restart -d 'Discard an unfinished copy and copy from the start'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l no-journal -d 'Keep no journal'
@@ -116,10 +127,43 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -s q -l quiet -d 'Print 
 complete -c haul -n "__fish_haul_using_subcommand copy" -l no-estimate -d 'Do not estimate the duration with sample reads'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l json -d 'Print the report as JSON on standard output'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand rescue" -s r -l retries -d 'Passes over unreadable sectors, or endless' -r -f
+complete -c haul -n "__fish_haul_using_subcommand rescue" -s m -l domain -d 'Rescue only what this map lists as finished' -r -F
+complete -c haul -n "__fish_haul_using_subcommand rescue" -s K -l skip-size -d 'Bytes to skip after a failed read: FIRST or FIRST,MOST' -r -f
+complete -c haul -n "__fish_haul_using_subcommand rescue" -s a -l min-slow-rate -d 'A slower read is left for later' -r -f
+complete -c haul -n "__fish_haul_using_subcommand rescue" -s Z -l max-read-rate -d 'No more than this many bytes a second' -r -f
+complete -c haul -n "__fish_haul_using_subcommand rescue" -s E -l max-error-rate -d 'End above this rate of errors' -r -f
+complete -c haul -n "__fish_haul_using_subcommand rescue" -s T -l stop-after -d 'End after this time without a new byte' -r -f
+complete -c haul -n "__fish_haul_using_subcommand rescue" -l expect -d 'DST must be this one: serial=S,size=N,…' -r -f -a "serial=\t''
+model=\t''
+wwn=\t''
+size=\t''
+etag=\t''"
+complete -c haul -n "__fish_haul_using_subcommand rescue" -l progress -d 'auto, bar, plain, none' -r -f -a "auto\t'bar on a terminal, plain elsewhere'
+bar\t'a redrawn bar'
+plain\t'a line periodically'
+json\t'one JSON object a line'
+none\t'nothing'"
+complete -c haul -n "__fish_haul_using_subcommand rescue" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
+complete -c haul -n "__fish_haul_using_subcommand rescue" -s R -l reverse -d 'Start at the end of the source'
+complete -c haul -n "__fish_haul_using_subcommand rescue" -s n -l no-scrape -d 'Do not read failed blocks sector by sector'
+complete -c haul -n "__fish_haul_using_subcommand rescue" -s N -l no-trim -d 'Do not read the edges of failed blocks'
+complete -c haul -n "__fish_haul_using_subcommand rescue" -s A -l try-again -d 'Try what failed as new: trimmed and scraped blocks'
+complete -c haul -n "__fish_haul_using_subcommand rescue" -s M -l retrim -d 'Trim all failed blocks again'
+complete -c haul -n "__fish_haul_using_subcommand rescue" -s y -l yes -d 'Overwrite DST without asking'
+complete -c haul -n "__fish_haul_using_subcommand rescue" -s v -l verbose -d 'Print the full report; -vv: and the plan\'s reasons'
+complete -c haul -n "__fish_haul_using_subcommand rescue" -s q -l quiet -d 'Print nothing but errors'
+complete -c haul -n "__fish_haul_using_subcommand rescue" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand verify" -l manifest -d 'Compare DST with this manifest instead of a source' -r -F
 complete -c haul -n "__fish_haul_using_subcommand verify" -l skip -d 'Start at this offset of the source' -r -f
 complete -c haul -n "__fish_haul_using_subcommand verify" -l seek -d 'Start at this offset of the destination' -r -f
 complete -c haul -n "__fish_haul_using_subcommand verify" -s c -l count -d 'Compare only this many bytes' -r -f
+complete -c haul -n "__fish_haul_using_subcommand verify" -l ranges -d 'Only the ranges that FILE lists' -r -F
+complete -c haul -n "__fish_haul_using_subcommand verify" -l source-ranges -d 'Gather these ranges of the source' -r -F
+complete -c haul -n "__fish_haul_using_subcommand verify" -l destination-ranges -d 'Scatter to these ranges of the destination' -r -F
+complete -c haul -n "__fish_haul_using_subcommand verify" -l ranges-unit -d 'Unit of numbers without suffix in lists of ranges' -r -f
+complete -c haul -n "__fish_haul_using_subcommand verify" -l bmap -d 'Compare only the ranges of this block map' -r -F
 complete -c haul -n "__fish_haul_using_subcommand verify" -l on-error -d 'On unreadable sectors: stop, skip, retry:N' -r -f -a "stop\t''
 skip\t''
 retry:3\t''
@@ -146,6 +190,9 @@ json\t'one JSON object a line'
 none\t'nothing'"
 complete -c haul -n "__fish_haul_using_subcommand verify" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
+complete -c haul -n "__fish_haul_using_subcommand verify" -l decompress -d 'Compare the content of a compressed source'
+complete -c haul -n "__fish_haul_using_subcommand verify" -l as-is -d 'Compare a compressed source unchanged'
+complete -c haul -n "__fish_haul_using_subcommand verify" -l no-bmap -d 'Ignore a block map beside the source'
 complete -c haul -n "__fish_haul_using_subcommand verify" -s n -l dry-run -d 'Show the plan, compare nothing'
 complete -c haul -n "__fish_haul_using_subcommand verify" -s v -l verbose -d 'Print the full report; -vv: and the plan\'s reasons'
 complete -c haul -n "__fish_haul_using_subcommand verify" -s q -l quiet -d 'Print nothing but errors'
@@ -176,7 +223,8 @@ complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subco
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l expect -d 'Refuse unless DST has this serial, model, wwn, size' -r -f -a "serial=\t''
 model=\t''
 wwn=\t''
-size=\t''"
+size=\t''
+etag=\t''"
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it is faster'
 always\t'always, or fail'
 never\t'never'"
@@ -236,13 +284,15 @@ complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subco
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s q -l quiet -d 'Print nothing but errors'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l json -d 'Print the report as JSON on standard output'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove export import" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove uploads abort export import" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
-complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove export import" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove export import" -f -a "list" -d 'List unfinished copies, and the command that continues each'
-complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove export import" -f -a "remove" -d 'Remove a journal: discard an unfinished copy'
-complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove export import" -f -a "export" -d 'Write a journal as a mapfile of GNU ddrescue'
-complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove export import" -f -a "import" -d 'Create a journal from a mapfile, for haul copy --resume'
+complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove uploads abort export import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove uploads abort export import" -f -a "list" -d 'List unfinished copies, and the command that continues each'
+complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove uploads abort export import" -f -a "remove" -d 'Remove a journal: discard an unfinished copy'
+complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove uploads abort export import" -f -a "uploads" -d 'List incomplete uploads in an object store'
+complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove uploads abort export import" -f -a "abort" -d 'Abort an incomplete upload in an object store'
+complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove uploads abort export import" -f -a "export" -d 'Write a journal as a mapfile of GNU ddrescue'
+complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove uploads abort export import" -f -a "import" -d 'Create a journal from a mapfile, for haul copy --resume'
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from list" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from list" -l json -d 'Print one JSON document'
@@ -251,12 +301,19 @@ complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subco
 iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from remove" -s y -l yes -d 'Remove without asking'
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from uploads" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from uploads" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from abort" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from abort" -s y -l yes -d 'Abort without asking'
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from abort" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from export" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l skip -d 'As the copy that is to go on has it' -r -f
-complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l seek -d 'As the copy that is to go on has it' -r -f
-complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l count -d 'As the copy that is to go on has it' -r -f
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l skip -d '--skip of the copy to be continued' -r -f
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l seek -d '--seek of the copy to be continued' -r -f
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l count -d '--count of the copy to be continued' -r -f
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l journal -d 'Path of the journal, instead of the default of haul copy' -r -F
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
@@ -269,7 +326,8 @@ sync\t'one block at a time, as a baseline'"
 complete -c haul -n "__fish_haul_using_subcommand tune" -l expect -d 'Refuse unless the device is this one: serial=, model=, wwn=, size=' -r -f -a "serial=\t''
 model=\t''
 wwn=\t''
-size=\t''"
+size=\t''
+etag=\t''"
 complete -c haul -n "__fish_haul_using_subcommand tune" -l label -d 'Label of this run in JSON' -r -f
 complete -c haul -n "__fish_haul_using_subcommand tune" -l report -d 'Write a page with charts' -r -F
 complete -c haul -n "__fish_haul_using_subcommand tune" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
@@ -302,7 +360,8 @@ complete -c haul -n "__fish_haul_using_subcommand profile" -l slower-than -d 'Wi
 complete -c haul -n "__fish_haul_using_subcommand profile" -l expect -d 'Refuse unless the device is this one: serial=, model=, wwn=, size=' -r -f -a "serial=\t''
 model=\t''
 wwn=\t''
-size=\t''"
+size=\t''
+etag=\t''"
 complete -c haul -n "__fish_haul_using_subcommand profile" -l label -d 'Label of this run in JSON' -r -f
 complete -c haul -n "__fish_haul_using_subcommand profile" -l report -d 'Write a page with charts' -r -F
 complete -c haul -n "__fish_haul_using_subcommand profile" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
@@ -317,10 +376,10 @@ complete -c haul -n "__fish_haul_using_subcommand profile" -s y -l yes -d 'Do no
 complete -c haul -n "__fish_haul_using_subcommand profile" -l json -d 'Print one JSON document on standard output'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l csv -d 'Print the table as comma-separated values'
 complete -c haul -n "__fish_haul_using_subcommand profile" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c haul -n "__fish_haul_using_subcommand list" -s o -l columns -d 'Columns to show: NAME,SIZE,…; +NAME adds to the usual ones' -r -f
+complete -c haul -n "__fish_haul_using_subcommand list" -s o -l columns -d 'Columns to show: NAME,SIZE,…; +NAME adds to the default ones' -r -f
 complete -c haul -n "__fish_haul_using_subcommand list" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
-complete -c haul -n "__fish_haul_using_subcommand list" -s a -l all -d 'Show everything, over several lines a device'
+complete -c haul -n "__fish_haul_using_subcommand list" -s a -l all -d 'Show all details, on several lines per device'
 complete -c haul -n "__fish_haul_using_subcommand list" -l json -d 'Print one JSON document instead of a table'
 complete -c haul -n "__fish_haul_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand config" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
@@ -342,6 +401,7 @@ function __fish_haul_devices
     end
 end
 complete -c haul -n "__fish_haul_using_subcommand copy" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand rescue" -a "(__fish_haul_devices)"
 complete -c haul -n "__fish_haul_using_subcommand verify" -a "(__fish_haul_devices)"
 complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from show" -a "(__fish_haul_devices)"
 complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from diff" -a "(__fish_haul_devices)"
@@ -355,4 +415,4 @@ complete -c haul -n "__fish_haul_using_subcommand tune" -a "(__fish_haul_devices
 complete -c haul -n "__fish_haul_using_subcommand profile" -a "(__fish_haul_devices)"
 complete -c haul -n "__fish_haul_using_subcommand list" -f
 complete -c haul -n "__fish_haul_using_subcommand version" -f
-complete -c haul -n "__fish_haul_using_subcommand help" -f -a "copy verify manifest pattern journal tune profile list config dd sg_dd sgp_dd sgm_dd help version"
+complete -c haul -n "__fish_haul_using_subcommand help" -f -a "copy rescue verify manifest pattern journal tune profile list config dd sg_dd sgp_dd sgm_dd help version"

@@ -1,3 +1,3 @@
-//! Any bytes as what an NVMe drive says of itself.
+//! Parses arbitrary bytes as the identify data of an NVMe drive.
 #![no_main]
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| haul_fuzz::identify(bytes));

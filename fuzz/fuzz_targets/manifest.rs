@@ -1,3 +1,3 @@
-//! Any bytes as a manifest.
+//! Parses arbitrary bytes as a manifest.
 #![no_main]
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| haul_fuzz::manifest(bytes));

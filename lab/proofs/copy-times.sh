@@ -1,15 +1,13 @@
 #!/bin/bash
-# How long copies take between disks that serve one command at a time, 2 ms for
-# every 64 KiB: by haul (the argument: its binary), dd and sgp_dd, beside what
-# reading and writing take alone, and what of the latter is dd making zeros.
-# tests/lab/timing.rs holds the ratios to their figures; by hand:
+# Measures copies between disks that process one command at a time, 2 ms per 64 KiB: with haul (argument: its
+# binary), dd and sgp_dd, in addition to reading and writing alone, and the part of the writing that dd spends on
+# zeros. tests/lab/timing.rs checks the ratios. By hand:
 #
 #   VMLAB_CLOCK=virtual lab/vmlab bash lab/proofs/copy-times.sh target/release/haul
 #
-# In virtual time, and from memory, everything takes the same time at every run,
-# whatever else the host does. Lines: time DISKS PROGRAM MICROSECONDS, and
-# engine DISKS PROGRAM ENGINE; and tasks DISKS PROGRAM NANOSECONDS, the processor
-# time of all tasks, the kernel's too.
+# In virtual time, and from memory, every run takes the same time, independent of the load of the host. Output: time
+# DISKS PROGRAM MICROSECONDS, engine DISKS PROGRAM ENGINE, and tasks DISKS PROGRAM NANOSECONDS, the processor time of
+# all tasks, including the kernel.
 set -eu
 . "$(dirname "$0")/../disks.sh"
 
@@ -21,8 +19,8 @@ haul=$1
 
 memory_root dd sg_dd sgp_dd "$haul"
 
-# Nanoseconds in which the processor ran a task, whichever; what interrupts take while it has none is not in it. Exact,
-# where the times of processes are counted in ticks.
+# Nanoseconds in which the processor ran any task, without interrupts while it was idle. Exact, unlike the times of
+# processes, which are counted in ticks.
 tasks_ns() {
     local fields
     while read -ra fields; do
@@ -42,7 +40,7 @@ timed() { # name command...
     echo "tasks $disks $name $tasks"
 }
 
-# Bytes without a period, so that a block in a wrong place is seen.
+# Non-repeating data, so that misplaced blocks are detected.
 fill() { # disk
     local piece
     head -c 1M /dev/urandom > /run/noise
@@ -63,13 +61,13 @@ copy_times() { # disks
     disks=$1
     local from=/dev/lab/${disks}0 to=/dev/lab/${disks}1
     fill "$from"
-    # Once before it is timed: the first time, the kernel finds memory for what is written.
+    # A first write that is not timed: the kernel allocates the memory of the store.
     dd if=/dev/zero of="$to" bs=64k count=$blocks oflag=direct status=none
     timed read dd if="$from" of=/dev/null bs=64k count=$blocks iflag=direct
     timed write dd if=/dev/zero of="$to" bs=64k count=$blocks oflag=direct conv=fsync
     timed zeros dd if=/dev/zero of=/dev/null bs=64k count=$blocks
     haul_copies haul
-    # What was timed was a copy.
+    # Checks the copy.
     blockdev --flushbufs "$from" "$to"
     cmp -n "${mib}M" "$from" "$to"
     haul_copies haul-threads --engine threads
@@ -77,7 +75,7 @@ copy_times() { # disks
     timed sgp_dd sgp_dd if="$from" of="$to" bs=512 bpt=128 count="$((blocks * 128))" iflag=direct oflag=direct thr=4
 }
 
-# Through the page cache, as cp and dd copied when the seeds compared them with sg.
+# With the page cache, as the seeds' cp and dd copies that they compared with sg.
 copy_times_through_cache() { # disks
     disks=$1-cache
     local from=/dev/lab/${1}0 to=/dev/lab/${1}1
@@ -88,30 +86,39 @@ copy_times_through_cache() { # disks
     blockdev --flushbufs "$from" "$to"
 }
 
-# By commands at sg nodes, as the seeds' fastest copies. The driver of sg splits no command, so each is of 64 KiB; and
-# it copies what it moves through memory of its own, which it clears, unless it is allowed to do without.
+# haul and sgp_dd in turn, several times: the processor time of sgp_dd's four threads depends on which of them comes
+# first to which command.
+beside_sgp_dd() { # suffix [operand of sgp_dd...]
+    local suffix=$1
+    shift
+    for _ in 1 2 3; do
+        haul_copies "haul$suffix" --block-size 64K
+        timed "sgp_dd$suffix" sgp_dd if="$from" of="$to" bs=512 bpt=128 count=$count thr=4 sync=1 "$@"
+        timed "front$suffix" haul sgp_dd if="$from" of="$to" bs=512 bpt=128 count=$count thr=4 sync=1 "$@"
+    done
+}
+
+# With commands on sg nodes, as the seeds' fastest copies. The sg driver does not split commands, so each is of 64
+# KiB; it copies data through its own, cleared memory, unless direct I/O is allowed.
 copy_times_by_commands() { # disks
     disks=$1-sg
     local from=/dev/lab/${1}0-sg to=/dev/lab/${1}1-sg count=$((blocks * 128))
     timed read sg_dd if="$from" of=/dev/null bs=512 bpt=128 count=$count
     timed write sg_dd if=/dev/zero of="$to" bs=512 bpt=128 count=$count sync=1
     timed zeros sg_dd if=/dev/zero of=/dev/null bs=512 bpt=128 count=$count
-    haul_copies haul --block-size 64K
+    haul_copies haul-first --block-size 64K
     blockdev --flushbufs "${from%-sg}" "${to%-sg}"
     cmp -n "${mib}M" "${from%-sg}" "${to%-sg}"
     haul_copies haul-threads --engine threads --block-size 64K
     timed sg_dd sg_dd if="$from" of="$to" bs=512 bpt=128 count=$count
-    timed sgp_dd sgp_dd if="$from" of="$to" bs=512 bpt=128 count=$count thr=4 sync=1
-    timed front haul sgp_dd if="$from" of="$to" bs=512 bpt=128 count=$count thr=4 sync=1
+    beside_sgp_dd ''
     echo 1 > /sys/module/sg/parameters/allow_dio
-    haul_copies haul-dio --block-size 64K
-    timed sgp_dd-dio sgp_dd if="$from" of="$to" bs=512 bpt=128 count=$count thr=4 sync=1 dio=1
-    timed front-dio haul sgp_dd if="$from" of="$to" bs=512 bpt=128 count=$count thr=4 sync=1 dio=1
+    beside_sgp_dd -dio dio=1
     echo 0 > /sys/module/sg/parameters/allow_dio
 }
 
-# Twice as long, and flushed by neither (sgp_dd does that at sg nodes only): beside sgp_dd, what happens once a copy
-# weighs less.
+# Twice as long, and not flushed by either (sgp_dd flushes only sg nodes): the fixed overhead matters less compared
+# with sgp_dd.
 longer_copy_times() { # disks
     disks=$1
     local from=/dev/lab/${disks}0 to=/dev/lab/${disks}1 mib=$((2 * mib)) blocks=$((2 * blocks))
@@ -124,7 +131,7 @@ one_at_a_time /dev/lab/debug0 /dev/lab/debug1
 copy_times debug
 longer_copy_times debug
 copy_times_by_commands debug
-# Last of these disks, as memory is not as it was after it.
+# The last measurement of these disks, because it changes the state of the memory.
 copy_times_through_cache debug
 rmmod scsi_debug
 slow_disks $nsec

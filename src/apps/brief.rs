@@ -1,4 +1,5 @@
-//! Ways to ask for help. `-h` is one screen: the options that most need, a line each, and the names of all others.
+//! Short help. `-h` fits one screen: the options that are needed most, one line each, and the names of all
+//! others.
 use crate::cli::help;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
@@ -7,17 +8,26 @@ use textwrap::{Options, WordSeparator, WordSplitter};
 /// No headings: each would take two lines of the screen.
 const TEMPLATE: &str = "{about-with-newline}{usage-heading} {usage}\n{positionals}\n\n{options}{after-help}";
 
-/// The options that most need, of commands whose options do not all fit a screen.
+/// The most common options of commands whose options do not fit one screen.
 const NEEDED: &[(&str, &[&str])] = &[
     ("copy", &["dry-run", "yes", "also", "count", "on-error", "resume", "verify", "hash", "limit", "verbose", "quiet"]),
+    (
+        "rescue",
+        &["retries", "reverse", "no-scrape", "no-trim", "domain", "stop-after", "yes", "expect", "verbose", "quiet"],
+    ),
     ("verify", &["dry-run", "manifest", "skip", "seek", "count", "on-error", "limit", "json", "verbose", "quiet"]),
-    // Of `haul pattern`.
+    // For `haul pattern`.
     ("write", &["dry-run", "yes", "expect", "seek", "count", "run", "limit", "json", "verbose", "quiet"]),
     ("check", &["dry-run", "seek", "count", "run", "limit", "json", "verbose", "quiet"]),
+    (
+        "profile",
+        &["timing", "random", "sustained", "read-buffer", "time", "write", "yes", "expect", "json", "csv", "report"],
+    ),
+    ("tune", &["quick", "time", "save", "restore", "write", "yes", "json", "csv", "report"]),
 ];
 
-/// `haul help`, `haul help COMMAND` and `haul version` as the options that do the same. `is_front`: a program of that
-/// name is another one's double, and reads its operands by itself.
+/// Rewrites `haul help`, `haul help COMMAND` and `haul version` to the options that do the same. `is_front`:
+/// this name is the name of another program, whose operands are not rewritten.
 pub(super) fn in_options(args: Vec<OsString>, is_front: impl Fn(&OsStr) -> bool) -> Vec<OsString> {
     let is_haul = args.first().is_some_and(|program| !is_front(program));
     let Some((verb, rest)) = args.get(1..).and_then(<[OsString]>::split_first).filter(|_| is_haul) else { return args };
@@ -29,8 +39,8 @@ pub(super) fn in_options(args: Vec<OsString>, is_front: impl Fn(&OsStr) -> bool)
     args.iter().take(1).cloned().chain(words).collect()
 }
 
-/// What `-h` prints for the command that `words` ask it of; `None` where `--help` was asked for, or haul itself. `haul`
-/// has parsed them.
+/// What `-h` prints for the command in `words`; `None` if `words` has `--help`, or no command. `haul` has
+/// already been parsed.
 pub(super) fn help_of(haul: &clap::Command, words: &[String]) -> Option<clap::builder::StyledStr> {
     let behind = words.iter().position(|word| word == "--").unwrap_or(words.len());
     if words[..behind].iter().any(|word| word == "--help") {
@@ -44,7 +54,8 @@ pub(super) fn help_of(haul: &clap::Command, words: &[String]) -> Option<clap::bu
     Some(brief(asked.clone()).render_help())
 }
 
-/// The command with a help that has no headings, and names at the end what it leaves to the long help.
+/// The command with a short help: no headings, and at the end the names of the options that only the long help
+/// describes.
 fn brief(command: clap::Command) -> clap::Command {
     let needed = NEEDED.iter().find(|(name, _)| *name == command.get_name()).map(|(_, options)| *options);
     let is_left_out = |arg: &clap::Arg| match (arg.get_long(), needed) {
@@ -66,17 +77,21 @@ fn brief(command: clap::Command) -> clap::Command {
     command.after_help(more + &behind)
 }
 
-/// A paragraph with the names of the options that the short help leaves out.
+/// A paragraph with the names of the options that the short help omits.
 fn more(command: &clap::Command, is_left_out: impl Fn(&clap::Arg) -> bool) -> String {
     let name = command.get_bin_name().unwrap_or(command.get_name());
-    let mut text = format!("More, see '{name} --help':");
+    let mut names = String::new();
     for arg in
         command.get_arguments().filter(|arg| is_left_out(arg) && !arg.is_hide_set() && !arg.is_hide_short_help_set())
     {
         let Some(long) = arg.get_long().filter(|long| !["help", "version"].contains(long)) else { continue };
         let short = arg.get_short().map(|short| format!("-{short}/")).unwrap_or_default();
-        write!(text, " {short}--{long}").ok();
+        write!(names, " {short}--{long}").ok();
     }
+    let text = match names.as_str() {
+        "" => format!("Details: '{name} --help'."),
+        names => format!("More, see '{name} --help':{names}"),
+    };
     let options = Options::new(help::width() + 1).break_words(false).word_separator(WordSeparator::AsciiSpace);
     textwrap::fill(&text, options.word_splitter(WordSplitter::NoHyphenation))
 }

@@ -1,4 +1,4 @@
-//! What a command of haul is: its words, and how it runs.
+//! What a command of haul consists of: its arguments, and the function that runs it.
 use super::defaults;
 use super::details::with_details;
 use super::exit::{Exit, failed, printed};
@@ -11,54 +11,54 @@ use clap::{ArgMatches, Args, FromArgMatches};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// Why words that clap took are invalid.
+/// Why arguments that clap accepted are invalid.
 pub(super) type UsageError = (ErrorKind, String);
 
-/// What a command is given beside its words.
+/// What a command receives in addition to its options.
 #[derive(Clone, Copy)]
 pub(super) struct Call<'a> {
-    /// The command line behind the program's name.
+    /// The command line without the program's name.
     pub(super) words: &'a [String],
     pub(super) out: Out,
-    /// All commands there are.
+    /// All commands.
     pub(super) commands: &'a [Command],
 }
 
-/// Words that clap reads.
+/// Arguments that clap parses.
 pub(super) trait Words: Args + FromArgMatches {
-    /// What they mean.
+    /// The options that they become.
     type Options;
 
-    /// Sections of its man page behind the options, in the form of the help texts.
+    /// Sections of its man page after the options, in the form of the help texts.
     const PAGE: &'static [&'static str] = &[];
 
-    /// The same with the configured defaults for what is not given.
+    /// Takes the configured default for each argument that was omitted.
     fn with_defaults(self, _defaults: &Defaults) -> Self {
         self
     }
 
-    /// What these words mean.
+    /// Converts the arguments into options.
     ///
     /// # Errors
-    /// Why they are invalid.
+    /// Why the arguments are invalid.
     fn into_options(self) -> std::result::Result<Self::Options, UsageError>;
 
-    /// Does it.
+    /// Runs the command.
     ///
     /// # Errors
-    /// What forbids it, or failed before there was anything to report.
+    /// The reason for refusing, or a failure before there was anything to report.
     fn run(options: &Self::Options, call: &Call<'_>) -> Result<Exit>;
 
-    /// Tells of an error that forbids to do it, where programs read along.
+    /// Reports, to programs that read JSON, an error that prevents the command from running.
     ///
     /// # Errors
-    /// The error itself where only people do.
+    /// The error itself if no JSON was requested.
     fn refuse(_options: &Self::Options, _call: &Call<'_>, error: Error) -> Result<Exit> {
         Err(error)
     }
 
-    /// The name of the JSON that is printed where [`Words::run`] fails; `None`: people read along, or it has printed
-    /// one.
+    /// The name of the JSON document to print when [`Words::run`] fails; `None`: the output is text, or a
+    /// document has already been printed.
     fn json_report(_options: &Self::Options) -> Option<&'static str> {
         None
     }
@@ -67,40 +67,41 @@ pub(super) trait Words: Args + FromArgMatches {
 /// One line in the list of commands.
 pub(super) struct Command {
     pub(super) name: &'static str,
-    /// What the list of commands says of it: the first line of its help.
+    /// Its description in the list of commands: the first line of its help.
     pub(super) about: &'static str,
-    /// Gives the command that clap is to know, which has its name and its line, its help, words and options.
+    /// Completes the clap command, which has its name and description, with its help, arguments and options.
     pub(super) define: fn(clap::Command, &[Command]) -> clap::Command,
     pub(super) run: Run,
-    /// Its man page, `haul-NAME(1)`; `None` where it has none.
+    /// Its man page, `haul-NAME(1)`; `None` if it has none.
     pub(super) manual: Option<Manual>,
 }
 
 /// How a man page is made.
 pub(super) enum Manual {
-    /// Of the command's definition, with these sections behind the options.
+    /// From the command's definition, with these sections after the options.
     Sections(&'static [&'static str]),
-    /// Of a text of its own.
+    /// With a separate text.
     Text(fn() -> String),
 }
 
 /// How a command runs.
 pub(super) enum Run {
-    /// With words that clap has read.
+    /// With arguments that clap has parsed.
     Words(fn(&ArgMatches, &Call<'_>) -> std::result::Result<Exit, UsageError>),
-    /// With operands that it reads by itself, also where the program itself is called by its name. The first slice is
-    /// how it was called, in one word or two.
+    /// With operands that it parses itself, also when the program is called by the command's name. The first
+    /// slice is the name by which it was called, one word or two.
     Operands(fn(&[OsString], &[OsString], Out) -> Exit),
 }
 
 impl Command {
-    /// One whose words clap reads. Its help is laid out when this command is used, not whenever haul starts.
+    /// A command whose arguments clap parses. Its help is built when this command is used, not whenever haul
+    /// starts.
     pub(super) const fn of<W: Words>(name: &'static str, about: &'static str) -> Command {
         let define = |command: clap::Command, _: &[Command]| command.defer(in_full::<W>);
         Command { name, about, define, run: Run::Words(run::<W>), manual: Some(Manual::Sections(W::PAGE)) }
     }
 
-    /// A program of this name behaves as this command.
+    /// Whether a program of this name behaves as this command.
     pub(super) fn is_program(&self, program: &OsStr) -> bool {
         Path::new(program).file_name().is_some_and(|name| name == self.name)
     }
@@ -120,14 +121,14 @@ fn run<W: Words>(matches: &ArgMatches, call: &Call<'_>) -> std::result::Result<E
     };
     Ok(ran.unwrap_or_else(|error| {
         if let Some(report) = W::json_report(&options) {
-            // What ended the run counts, and not that this could not be printed.
+            // The error that ended the run determines the status, not a failure to print it.
             let _ = printed(call.out, &json::text(&json::failed(report, call.words, &error)));
         }
         failed(call.out, &error)
     }))
 }
 
-/// The command with the help, words and options of `W`.
+/// The command with the help, arguments and options of `W`.
 fn in_full<W: Words>(command: clap::Command) -> clap::Command {
     with_details(with_units(W::augment_args(command)))
 }

@@ -1,12 +1,10 @@
-//! The list of commands: words in, what they ask for done.
+//! The list of commands; runs the command that the command line names.
 use super::brief::{self, in_options};
 use super::command::{Call, Command, Run};
 use super::config::ConfigArguments;
 use super::copy::words::CopyArguments;
-use super::defaults;
 use super::definition::definition;
 use super::exit::{Exit, printed};
-use super::fronts;
 use super::generate::{self, GenerateArguments};
 use super::journal::words::JournalArguments;
 use super::list::ListArguments;
@@ -14,8 +12,11 @@ use super::manifest::words::ManifestArguments;
 use super::measuring::{ProfileArguments, TuneArguments};
 use super::other_names::{self, NameAnswer};
 use super::pattern::PatternArguments;
+use super::rescue::words::RescueArguments;
 use super::stack::with_stack;
 use super::verify::words::VerifyArguments;
+use super::{defaults, fronts, servers};
+use crate::core::HttpAddress;
 use crate::report::{Out, text};
 use clap::error::ErrorKind;
 use std::ffi::OsString;
@@ -23,6 +24,7 @@ use std::ffi::OsString;
 /// Every command, in the order in which help lists them.
 static COMMANDS: &[Command] = &[
     Command::of::<CopyArguments>("copy", "Copy a disk, a partition, a file or a stream"),
+    Command::of::<RescueArguments>("rescue", "Rescue a failing disk: what is readable first"),
     Command::of::<VerifyArguments>("verify", "Compare two sides: what differs, and where"),
     Command::of::<ManifestArguments>("manifest", "Show or compare manifests of copies"),
     Command::of::<PatternArguments>("pattern", "Test a disk: write a pattern, then verify it"),
@@ -42,19 +44,21 @@ static COMMANDS: &[Command] = &[
     fronts::SGM_DD,
 ];
 
-/// Does what the command line asks for; the first of `args` is the program's name.
+/// Runs the command line; the first of `args` is the program's name.
 pub fn run(args: Vec<OsString>) -> Exit {
     Out.fit_terminal();
-    with_stack(|| obey(args))
+    with_stack(|| servers::ended_after(|| run_command_line(args)))
 }
 
-fn obey(args: Vec<OsString>) -> Exit {
+fn run_command_line(args: Vec<OsString>) -> Exit {
     let out = Out;
     let args = in_options(args, |program| COMMANDS.iter().any(|command| command.is_program(program)));
     if let Some(exit) = with_operands(&args, out) {
         return exit;
     }
-    let args = match other_names::meant(&args) {
+    // Nothing that is printed or recorded from here on has a secret of an address.
+    let args: Vec<OsString> = servers::joined(args).into_iter().map(HttpAddress::hidden_in).collect();
+    let args = match other_names::reaction_to(&args) {
         None => args,
         Some(NameAnswer::Instead(args)) => args,
         Some(NameAnswer::Told(line)) => {
@@ -75,7 +79,8 @@ fn obey(args: Vec<OsString>) -> Exit {
     }
 }
 
-/// A command that reads its operands by itself, under its own name or as a command of haul: clap never sees them.
+/// Runs a command that parses its own operands, called by its own name or as a command of haul: clap never sees
+/// them.
 fn with_operands(args: &[OsString], out: Out) -> Option<Exit> {
     let (program, words) = args.split_first()?;
     for command in COMMANDS {

@@ -4,7 +4,7 @@ use crate::apps::list::ListFormat;
 use crate::cli::defaults::Defaults;
 use crate::core::{EngineKind, HashKind, OnError, Portion};
 use crate::plan::{
-    ChooseFrom, Delta, Expectation, JournalChoice, Options, PassthroughMode, ProgressStyle, Verbosity, When,
+    ChooseFrom, Delta, Expectation, JournalChoice, Options, PassthroughMode, ProgressStyle, RangeLists, Verbosity, When,
 };
 use clap::FromArgMatches;
 use std::os::unix::ffi::OsStringExt;
@@ -14,8 +14,8 @@ fn command() -> clap::Command {
     definition(COMMANDS)
 }
 
-/// What the words mean behind `haul` and a command's name.
-fn meant<W: Words>(args: impl IntoIterator<Item = OsString>) -> Result<W::Options, clap::Error> {
+/// The options that the arguments after `haul` and a command's name become.
+fn parsed<W: Words>(args: impl IntoIterator<Item = OsString>) -> Result<W::Options, clap::Error> {
     let mut haul = command();
     let matches = haul.try_get_matches_from_mut(args)?;
     let (name, matches) = matches.subcommand().unwrap();
@@ -23,17 +23,17 @@ fn meant<W: Words>(args: impl IntoIterator<Item = OsString>) -> Result<W::Option
     settled.map_err(|(kind, what)| haul.find_subcommand_mut(name).unwrap().error(kind, what))
 }
 
-/// Parses the words of `line`, with the program's name before them.
+/// Parses the arguments in `line`, with the program's name prepended.
 fn words<W: Words>(line: &str) -> Result<W::Options, clap::Error> {
-    meant::<W>(std::iter::once("haul").chain(line.split_whitespace()).map(OsString::from))
+    parsed::<W>(std::iter::once("haul").chain(line.split_whitespace()).map(OsString::from))
 }
 
-/// The options of a copy that must be understood.
+/// The options of a copy whose command line is valid.
 fn copy(line: &str) -> Options {
     words::<CopyArguments>(&format!("copy {line}")).unwrap_or_else(|error| panic!("{line}: {error}"))
 }
 
-/// The help that `line` asks for, as a terminal of 80 columns shows it.
+/// The help that `line` requests, as a terminal of 80 columns shows it.
 fn help(line: &str) -> String {
     let mut haul = command().term_width(80);
     let error = haul.try_get_matches_from_mut(line.split_whitespace()).unwrap_err();
@@ -43,7 +43,7 @@ fn help(line: &str) -> String {
 }
 
 #[test]
-fn the_definition_of_the_command_line_holds_together() {
+fn the_command_line_definition_is_consistent() {
     command().debug_assert();
 }
 
@@ -57,9 +57,9 @@ fn the_list_of_commands_has_the_first_line_of_each_help() {
     }
 }
 
-/// Laying out the help of all commands took most of a start.
+/// Building the help of all commands took most of the start time.
 #[test]
-fn a_command_is_defined_when_it_is_asked_for() {
+fn commands_are_defined_lazily() {
     let mut haul = command();
     let options = |haul: &clap::Command, name| haul.find_subcommand(name).unwrap().get_arguments().count();
     assert_eq!((options(&haul, "copy"), options(&haul, "verify")), (0, 0));
@@ -68,24 +68,24 @@ fn a_command_is_defined_when_it_is_asked_for() {
 }
 
 #[test]
-fn a_plain_copy_leaves_everything_open() {
+fn a_plain_copy_sets_no_option() {
     let wanted = Options { source: "a".to_owned(), dest: "-".to_owned(), ..Options::default() };
     assert_eq!(copy("a -"), wanted);
 }
 
 #[test]
-fn every_option_arrives_where_it_belongs() {
+fn every_option_sets_its_field() {
     let line = "--skip 1K --seek 63s --count 0x1000 --engine io_uring --block-size 4K --depth 7 --direct always \
-                --sparse never --reflink always --no-flush --hash md5,xxh3 --hash md5 --limit 50M/s -y \
-                --expect serial=1,size=1M --expect model=x -n --progress json --json --no-estimate \
-                --passthrough=dest --command-timeout 9 --offload --on-error retry:3,skip --delta \
-                --verify=sample:0.5% --manifest m --manifest-block 1M \
-                --time 5m -vv --label night --mapfile map --resume --journal j --checkpoint 0.5 \
-                --also other --also=third --independent src dst";
+                --sparse never --reflink always --no-flush --hash md5,xxh3 --hash md5 --limit 50M/s -y --expect \
+                serial=1,size=1M --expect model=x -n --progress json --json --no-estimate --passthrough=dest \
+                --command-timeout 9 --offload --on-error retry:3,skip --delta --verify=sample:0.5% --manifest m \
+                --manifest-block 1M --decompress --checksum sums --time 5m -vv --label night --mapfile map \
+                --resume --journal j --checkpoint 0.5 --also other --also=third --independent src dst";
     let wanted = Options {
+        rescue: false,
         source: "src".to_owned(),
         dest: "dst".to_owned(),
-        // Do not go with DST.
+        // Conflicts with DST.
         choose_from: ChooseFrom::Removable,
         choose_max_bytes: None,
         also: vec!["other".to_owned(), "third".to_owned()],
@@ -93,9 +93,9 @@ fn every_option_arrives_where_it_belongs() {
         skip_bytes: Some(1024),
         seek_bytes: Some(63 * 512),
         count_bytes: Some(4096),
-        // Does not go with --skip, --seek and --count.
-        range_list: None,
-        ranges: None,
+        // Conflicts with --skip, --seek and --count.
+        range_lists: RangeLists::default(),
+        ranges: [None, None],
         engine: Some(EngineKind::Ring),
         block_bytes: Some(4096),
         depth: Some(7),
@@ -118,6 +118,11 @@ fn every_option_arrives_where_it_belongs() {
         verify: Some(Portion::Sample { per_million: 5000 }),
         manifest: Some("m".to_owned()),
         manifest_block_bytes: Some(1 << 20),
+        decompress: crate::plan::Decompress::Always,
+        bmap: crate::plan::BlockMapChoice::Auto,
+        block_map: None,
+        checksum: crate::plan::checksum("sums").ok(),
+        no_checksum: false,
         limit_bytes_per_s: Some(50 << 20),
         time_limit: Some(Duration::from_secs(300)),
         label: Some("night".to_owned()),
@@ -132,14 +137,22 @@ fn every_option_arrives_where_it_belongs() {
         progress: ProgressStyle::Json,
         verbosity: Verbosity::Everything,
         json: true,
-        // Nothing is reported of what is only planned.
+        // A dry run writes no report.
         report: None,
     };
     assert_eq!(copy(line), wanted);
     assert_eq!(copy("a b --report page.html").report, Some("page.html".into()));
-    let list = |line: &str| copy(line).range_list.map(|list| (list.file, list.unit_bytes));
-    assert_eq!(list("a b --ranges list"), Some(("list".to_owned(), 1)));
-    assert_eq!(list("a b --ranges list --ranges-unit 4K"), Some(("list".to_owned(), 4096)));
+}
+
+#[test]
+fn lists_of_ranges_are_of_one_side_or_both() {
+    let file = || Some("list".to_owned());
+    let lists = |both, of_side, unit_bytes| RangeLists { both, of_side, unit_bytes };
+    let read = |line: &str| copy(line).range_lists;
+    assert_eq!(read("a b --ranges list"), lists(file(), [None, None], None));
+    assert_eq!(read("a b --ranges list --ranges-unit 4K"), lists(file(), [None, None], Some(4096)));
+    assert_eq!(read("a b --source-ranges list --seek 5"), lists(None, [file(), None], None));
+    assert_eq!(read("a b --destination-ranges list --skip 5"), lists(None, [None, file()], None));
 }
 
 #[test]
@@ -159,7 +172,7 @@ fn short_options_mean_their_long_forms() {
 }
 
 #[test]
-fn each_engine_and_style_has_its_word() {
+fn each_engine_and_style_has_a_name() {
     let engines = [
         ("auto", None),
         ("ring", Some(EngineKind::Ring)),
@@ -177,7 +190,7 @@ fn each_engine_and_style_has_its_word() {
 }
 
 #[test]
-fn the_other_commands_are_understood() {
+fn the_other_commands_are_parsed() {
     let columns = |line| match words::<ListArguments>(line).unwrap() {
         ListFormat::Table(columns) => columns.iter().map(|column| column.name).collect::<Vec<_>>().join(","),
         other => format!("{other:?}"),
@@ -192,7 +205,7 @@ fn the_other_commands_are_understood() {
 }
 
 #[test]
-fn bad_words_end_with_status_2_and_a_message_that_names_option_text_and_fault() {
+fn invalid_values_exit_with_2_naming_option_text_and_fault() {
     let table: &[(&str, &[&str])] = &[
         ("", &["Usage: haul"]),
         ("copy", &["<SRC>"]),
@@ -232,14 +245,14 @@ fn bad_words_end_with_status_2_and_a_message_that_names_option_text_and_fault() 
 }
 
 #[test]
-fn a_copy_without_a_destination_has_one_chosen() {
+fn a_copy_without_a_destination_offers_a_choice() {
     let options = copy("a --choose all --choose-max 1TB");
     assert_eq!((options.dest.as_str(), options.choose_from), ("", ChooseFrom::All));
     assert_eq!(options.choose_max_bytes, Some(1_000_000_000_000));
 }
 
 #[test]
-fn a_default_counts_where_the_command_line_says_nothing_of_it() {
+fn defaults_apply_to_options_not_given() {
     let defaults = Defaults { limit: Some(7), hash: vec![HashKind::Sha256], ..Defaults::default() };
     let with_defaults = |line: &str| {
         let matches = command().try_get_matches_from(format!("haul copy a b {line}").split_whitespace()).unwrap();
@@ -258,24 +271,24 @@ fn a_default_counts_where_the_command_line_says_nothing_of_it() {
 }
 
 #[test]
-fn an_address_that_is_no_text_or_empty_is_refused_by_name() {
+fn an_empty_or_non_utf_8_address_is_refused_by_name() {
     let line = |source: Vec<u8>| ["haul".into(), "copy".into(), OsString::from_vec(source), "b".into()];
-    let text = meant::<CopyArguments>(line(vec![b'a', 0xff])).unwrap_err();
+    let text = parsed::<CopyArguments>(line(vec![b'a', 0xff])).unwrap_err();
     assert_eq!(text.exit_code(), 2);
     assert!(text.to_string().contains(r#"SRC "a\xFF" is not valid UTF-8"#), "{text}");
-    let text = meant::<CopyArguments>(line(vec![])).unwrap_err().to_string();
+    let text = parsed::<CopyArguments>(line(vec![])).unwrap_err().to_string();
     assert!(text.contains("SRC is empty"), "{text}");
 }
 
 #[test]
-fn short_help_is_as_reviewed() {
+fn short_help_matches_its_snapshot() {
     insta::assert_snapshot!("haul_h", help("haul -h"));
     insta::assert_snapshot!("haul_copy_h", help("haul copy -h"));
     insta::assert_snapshot!("haul_verify_h", help("haul verify -h"));
 }
 
 #[test]
-fn long_help_is_as_reviewed() {
+fn long_help_matches_its_snapshot() {
     insta::assert_snapshot!("haul_help", help("haul --help"));
     insta::assert_snapshot!("haul_copy_help", help("haul copy --help"));
     insta::assert_snapshot!("haul_verify_help", help("haul verify --help"));
@@ -312,7 +325,7 @@ fn help_and_man_page_mention_every_option() {
 }
 
 #[test]
-fn the_man_page_has_the_sections_that_readers_look_for() {
+fn the_man_page_has_the_usual_sections() {
     let man = generate::render("man-copy", COMMANDS);
     let titles = ["NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "SIGNALS", "EXAMPLES", "SIZES", "SEE ALSO"];
     for title in titles.into_iter().chain(["ENVIRONMENT", "FILES"]) {
@@ -331,7 +344,7 @@ fn the_help_of_list_has_every_column_in_the_order_of_the_table() {
 }
 
 #[test]
-fn completions_know_the_commands_and_options() {
+fn completions_have_the_commands_and_options() {
     for artifact in ["bash", "zsh", "fish"] {
         let text = generate::render(artifact, COMMANDS);
         for word in ["copy", "list", "block-size", "sparse"] {
@@ -341,7 +354,7 @@ fn completions_know_the_commands_and_options() {
 }
 
 #[test]
-fn the_man_page_says_what_the_command_is_before_its_options() {
+fn the_man_page_describes_the_command_before_its_options() {
     let man = generate::render("man-copy", COMMANDS);
     assert!(man.starts_with(".TH HAUL\\-COPY 1 \""), "{man}");
     let (before, _) = man.split_once(".SH OPTIONS").unwrap();

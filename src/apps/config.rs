@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// Show the configured defaults, and where each comes from
 ///
 /// Show the default of each option that can be configured, and where it comes from: the environment, the configuration
-/// file, or what is built in. The command line goes before all of them.
+/// file, or the built-in default. The command line overrides all of them.
 #[derive(Debug, Parser)]
 #[command(name = "config", after_long_help = help::text(&[CONFIGURATION, ENVIRONMENT]))]
 pub(super) struct ConfigArguments {
@@ -21,12 +21,12 @@ pub(super) struct ConfigArguments {
     #[arg(long)]
     json: bool,
 
-    /// What is shown.
+    /// The values to show.
     #[arg(skip)]
     values: Vec<Value>,
 }
 
-/// What is to be printed.
+/// What to print.
 pub(super) struct Configuration {
     json: bool,
     file: Option<PathBuf>,
@@ -50,7 +50,7 @@ impl Words for ConfigArguments {
     }
 
     fn into_options(self) -> std::result::Result<Configuration, UsageError> {
-        let usual = journal::folders_of_devices().first().map(|folder| folder.to_string_lossy().into_owned());
+        let usual = journal::directories_of_devices().first().map(|directory| directory.to_string_lossy().into_owned());
         let row = |Value { key, mut text, origin }: Value| {
             if key.name == JOURNAL_FOLDER && text.is_empty() {
                 text = usual.clone().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The user at the terminal: asks before data is lost, shows progress, handles signals.
+//! The terminal: asks before data is overwritten, shows progress, handles signals.
 use super::exit::Exit;
 use super::not_started::by_signal;
 use super::signals::{Running, Signals};
@@ -13,26 +13,26 @@ use serde::Serialize;
 use std::io::{self, IsTerminal};
 use std::sync::{Arc, Mutex};
 
-/// The operator of a command that is run from a terminal, or from a script.
+/// The operator of a command run from a terminal or a script.
 pub(super) struct Console {
     pub(super) out: Out,
     style: ProgressStyle,
     signals: Signals,
-    /// The run that was shown last.
+    /// The most recent run that was displayed.
     last: Mutex<Option<Arc<Progress>>>,
-    /// Warnings for readers of JSON lines, which are reported when a run begins.
+    /// Warnings for readers of JSON lines, reported when a run begins.
     pending: Mutex<Vec<String>>,
 }
 
 impl Console {
-    /// Listens for signals from now on. One that comes before anything runs is reported as a `report` about the command
-    /// line `words`.
+    /// Handles signals from now on. One that arrives before anything runs is reported as a `report` about the
+    /// command line `words`.
     ///
     /// # Errors
     /// As for [`Signals::watch`].
     pub(super) fn new(options: &Options, report: &'static str, words: &[String], out: Out) -> Result<Arc<Console>> {
-        // A write beyond `ulimit -f` fails with EFBIG then, which is reported and leaves the journal, instead of ending
-        // us.
+        // A write beyond `ulimit -f` then fails with EFBIG, which is reported and leaves the journal intact,
+        // instead of killing the process.
         sys::ignore(libc::SIGXFSZ);
         let signals = Signals::watch_with(out, by_signal(options, report, words, out))?;
         Ok(Arc::new(Console {
@@ -44,8 +44,8 @@ impl Console {
         }))
     }
 
-    /// Says something beside the report that is no error: as it stands to people, unless it is to be quiet; as a line
-    /// of JSON with `message` to whoever reads such lines, now or once a run has begun.
+    /// Prints a message that is not an error: as text, unless --quiet; as a line of JSON with `message` if
+    /// progress is JSON, now or once a run has begun.
     pub(super) fn notify(&self, text: &str, message: &str) {
         match self.style {
             ProgressStyle::Json => {}
@@ -58,12 +58,12 @@ impl Console {
         }
     }
 
-    /// How the process is to end: by the signal that asked for it, however late it came, or else as `exit` says.
+    /// How the process ends: by the signal that requested it, even a late one, otherwise as `exit` states.
     pub(super) fn end(&self, exit: Exit) -> Exit {
         self.signals.asked().map_or(exit, Exit::Signal)
     }
 
-    /// Ends what is shown with the report: for readers of JSON lines it is the last line.
+    /// Ends the progress output with the report: for readers of JSON lines it is the last line.
     pub(super) fn finish_with(&self, report: &impl Serialize) {
         let last = locked(&self.last).take();
         last.iter().for_each(|progress| progress.finish_with(report));
@@ -76,14 +76,15 @@ impl Operator for Console {
     }
 
     fn warn_of(&self, notes: &PlanNotes) {
+        notes.remarks.iter().for_each(|remark| self.notify(&text::info(remark), remark));
         notes.warnings.iter().for_each(|warning| self.warn(warning));
     }
 
     fn put_back(&self, address: &str, done: &PutBack, notes: &mut PlanNotes) {
-        let said = text::put_back_earlier(address, done.kept_bytes, done.written_bytes);
-        self.notify(&text::info(&said), &said);
+        let messages = text::put_back_earlier(address, done.kept_bytes, done.written_bytes);
+        self.notify(&text::info(&messages), &messages);
         if self.style == ProgressStyle::Json {
-            notes.warnings.push(said);
+            notes.warnings.push(messages);
         }
     }
 
@@ -95,7 +96,7 @@ impl Operator for Console {
         self.notify(&text::dropped(error), &message);
     }
 
-    fn settle(&self, plan: &Plan, unfinished: &Unfinished) -> Result<ResumeChoice> {
+    fn resume_choice(&self, plan: &Plan, unfinished: &Unfinished) -> Result<ResumeChoice> {
         let Unfinished { what, ways, can_resume } = unfinished;
         let refused = |what: String, advice: String| Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice));
         if !can_be_asked(plan.source.address != "-", self.out) {
@@ -148,10 +149,10 @@ impl RunDisplay for Progress {
     }
 }
 
-/// Agreement that what is on this dest is overwritten: `question` is shown, and the answer has to be yes.
+/// Asks for permission to overwrite this dest: shows `question`; the answer must be yes.
 ///
 /// # Errors
-/// Refused where it is another, or there is no terminal to ask on.
+/// Refused if the answer is not yes, or there is no terminal to ask on.
 pub(super) fn confirm(dest: &str, may_ask: bool, question: impl FnOnce() -> String, out: Out) -> Result<()> {
     let refused = |what: &str| Error::new(Kind::Refused, format!("{what} {dest}")).on(Side::Dest);
     if !can_be_asked(may_ask, out) {
@@ -166,10 +167,11 @@ pub(super) fn confirm(dest: &str, may_ask: bool, question: impl FnOnce() -> Stri
     }
 }
 
-/// Whether the user at the terminal agrees to something that cannot be undone: the answer to `question` is yes.
+/// Asks on the terminal for permission to do something that cannot be undone: whether the answer to `question`
+/// is yes.
 ///
 /// # Errors
-/// Refused where there is no terminal to ask on.
+/// Refused if there is no terminal to ask on.
 pub(super) fn agreed(question: impl FnOnce() -> String, out: Out) -> Result<bool> {
     if !can_be_asked(true, out) {
         return Err(
@@ -180,7 +182,7 @@ pub(super) fn agreed(question: impl FnOnce() -> String, out: Out) -> Result<bool
         .map_err(|error| Error::new(Kind::Refused, "cannot ask on the terminal").because(error))
 }
 
-/// Asks a question whose answer is a word, on the terminal; `None`: there is none.
+/// A function that asks a question on the terminal and returns the answer; `None`: there is no terminal.
 pub(super) fn chosen(out: Out) -> Option<impl FnOnce(&str) -> Result<String>> {
     can_be_asked(true, out).then_some(move |question: &str| {
         text::answer(question, &mut io::stdin().lock(), &mut out.error_stream())
@@ -188,7 +190,7 @@ pub(super) fn chosen(out: Out) -> Option<impl FnOnce(&str) -> Result<String>> {
     })
 }
 
-/// There is a terminal to ask on. `may_ask`: standard input is not the source.
+/// Whether there is a terminal to ask on. `may_ask`: standard input is not the source.
 fn can_be_asked(may_ask: bool, out: Out) -> bool {
     may_ask && io::stdin().is_terminal() && out.error_is_terminal()
 }

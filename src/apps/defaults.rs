@@ -1,22 +1,22 @@
 //! The defaults of this user: the configuration file and the environment, read when a command starts.
 use crate::cli::defaults::Defaults;
 use crate::core::{Error, Kind, Result};
-use crate::files::{FileError, FolderEntry, Opening};
+use crate::files::{DirectoryEntry, FileError, Opening};
 use crate::job::journal;
 use etcetera::BaseStrategy;
 use std::env;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// A larger file is no configuration, and is not read into memory.
+/// A larger file is not a configuration file, and is not read into memory.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// Where the file is: `haul/config.toml` in $XDG_CONFIG_HOME, else in `~/.config`. `None` without a home.
+/// The path of the file: `haul/config.toml` in $XDG_CONFIG_HOME, else in `~/.config`. `None` without a home.
 pub(super) fn place() -> Option<PathBuf> {
     Some(etcetera::base_strategy::Xdg::new().ok()?.config_dir().join("haul/config.toml"))
 }
 
-/// Reads the defaults, and lets journals be kept where they say.
+/// Reads the defaults, and sets the configured directory of journals.
 ///
 /// # Errors
 /// Usage for unknown keys and bad values, with file, line and key; Io for a file that cannot be read.
@@ -24,23 +24,23 @@ pub(super) fn load() -> Result<Defaults> {
     let file = file()?;
     let file = file.as_ref().map(|(path, text)| (path.as_path(), text.as_str()));
     let defaults = Defaults::of(file, |name| env::var_os(name))?;
-    if let Some(folder) = &defaults.journal_folder {
-        journal::keep_in(folder);
+    if let Some(directory) = &defaults.journal_folder {
+        journal::keep_in(directory);
     }
     Ok(defaults)
 }
 
-/// The same for commands that behave as other programs do: of all defaults only the folder of journals counts, so that
-/// journals of what they overwrite are found. Errors in the file do not end them.
+/// Reads only the directory of journals, for commands that behave like other programs: journals of the files
+/// that they overwrite are then found. Errors in the file do not end the command.
 pub(super) fn load_for_fronts() {
     let file = file().ok().flatten();
     let file = file.as_ref().map(|(path, text)| (path.as_path(), text.as_str()));
-    if let Some(folder) = Defaults::journal_folder_of(file, |name| env::var_os(name)) {
-        journal::keep_in(&folder);
+    if let Some(directory) = Defaults::journal_folder_of(file, |name| env::var_os(name)) {
+        journal::keep_in(&directory);
     }
 }
 
-/// The file with what is in it; `None`: there is none.
+/// The path and contents of the file; `None`: it does not exist.
 fn file() -> Result<Option<(PathBuf, String)>> {
     let Some(path) = place() else { return Ok(None) };
     Ok(read(&path)?.map(|text| (path, text)))
@@ -52,7 +52,7 @@ fn read(path: &Path) -> Result<Option<String>> {
         let advice = "See whether it is a text file that you may read; XDG_CONFIG_HOME names another folder.";
         Error::new(Kind::Io, what).because(error).advise(advice)
     };
-    let opened = || match FolderEntry::following(path) {
+    let opened = || match DirectoryEntry::following(path) {
         Err(FileError::Io(error)) if is_missing(&error) => Ok(None),
         place => place?.open(Opening::Read),
     };
@@ -65,7 +65,7 @@ fn read(path: &Path) -> Result<Option<String>> {
     Ok(Some(text))
 }
 
-/// Whether there is no such folder, or it belongs to another user: sudo -u keeps HOME.
+/// Whether the directory does not exist or belongs to another user: sudo -u keeps HOME.
 fn is_missing(error: &io::Error) -> bool {
     use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
     matches!(error.kind(), NotFound | NotADirectory | PermissionDenied)

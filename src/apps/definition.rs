@@ -1,4 +1,4 @@
-//! The command line as a whole, from which parser, help, man pages and completions all come.
+//! The whole command line, from which parser, help, man pages and completions are made.
 use super::command::Command;
 use crate::cli::help;
 
@@ -7,7 +7,7 @@ pub(super) fn definition(commands: &[Command]) -> clap::Command {
     definition_without(commands, "")
 }
 
-/// The same without the command of this name.
+/// The same without the command named `left_out`.
 pub(super) fn definition_without(commands: &[Command], left_out: &str) -> clap::Command {
     let haul = clap::Command::new("haul")
         .version(env!("CARGO_PKG_VERSION"))

@@ -9,29 +9,30 @@ use crate::report::{json, list, text};
 use clap::Parser;
 use clap::error::ErrorKind;
 
-/// What each column says.
+/// The description of each column.
 const COLUMN_NAMES: &str = include_str!("help/list-columns.txt");
 
 /// List block devices: aliases, size, identity, use and partitions
 ///
-/// List block devices, a line for each: name, capacity, model, serial number, what is on it, and what uses it or waits
-/// for it. On a terminal long texts are cut to its width. --columns chooses other columns, and --all shows everything,
+/// List block devices, one per line: name, capacity, model, serial number, content, and use: mounts, holders,
+/// unfinished copies. On a terminal, long texts are truncated to its width. --columns
+/// chooses other columns, and --all shows everything,
 /// with partitions and other names.
 #[derive(Debug, Parser)]
 #[command(name = "list", after_long_help = help::text(&[COLUMN_NAMES]))]
 pub(super) struct ListArguments {
-    /// Show everything, over several lines a device
+    /// Show all details, on several lines per device
     ///
-    /// Show everything that is known of each device, over several lines: other names, partitions with their places, the
-    /// scheduler, what haul tune saved, unfinished copies with the command that continues them; and SCSI devices that
-    /// are no block devices.
+    /// Show all details of each device on several lines: other names, partitions and their offsets, the scheduler, the
+    /// result of haul tune --save, unfinished copies with the command that continues each; and SCSI devices that are
+    /// not block devices.
     #[arg(long, short, conflicts_with_all = ["columns", "json"])]
     all: bool,
 
-    /// Columns to show: NAME,SIZE,…; +NAME adds to the usual ones
+    /// Columns to show: NAME,SIZE,…; +NAME adds to the default ones
     ///
-    /// Show these columns in this order, separated by commas, in any case of letters: --columns path,serial. With + in
-    /// front they follow the usual columns: --columns +wwn,tran.
+    /// Show these columns in this order, separated by commas, in upper or lower case: --columns path,serial. With a
+    /// leading + they are added to the default columns: --columns +wwn,tran.
     #[arg(long, short = 'o', value_name = "NAMES", conflicts_with = "json")]
     columns: Option<String>,
 
@@ -40,7 +41,7 @@ pub(super) struct ListArguments {
     json: bool,
 }
 
-/// What is to be printed.
+/// The form of the output.
 #[derive(Debug)]
 pub(super) enum ListFormat {
     Table(Vec<&'static Column>),

@@ -1,6 +1,7 @@
-//! The commands: each has its words and a short recipe, or is a feature of its own. The only room that wires others.
+//! The commands: each has its arguments and a short recipe, or is a feature in a separate directory. The only
+//! room that connects others.
 //!
-//! It must not know how anything is done: what is longer than a recipe belongs to the room it is about.
+//! It must not know how anything is done: what is longer than a recipe belongs to another room.
 #![forbid(unsafe_code)]
 mod brief;
 mod command;
@@ -22,7 +23,10 @@ mod not_started;
 mod other_names;
 mod page;
 pub mod pattern;
+mod ranges;
+mod rescue;
 mod run_report;
+mod servers;
 mod signals;
 mod stack;
 mod verify;

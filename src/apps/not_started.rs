@@ -1,4 +1,4 @@
-//! Runs of which there is no outcome to tell: refused, not begun, interrupted before the first write.
+//! Reports on runs without an outcome: refused, not started, or interrupted before the first write.
 use super::exit::{Exit, printed};
 use super::signals;
 use crate::core::Result;
@@ -7,11 +7,11 @@ use crate::report::json::NotStarted;
 use crate::report::progress::last_line;
 use crate::report::{Out, json, text};
 
-/// Tells of a run that was refused or could not begin, where programs read along: every end has its JSON. `report` is
-/// the name of the report that they wait for.
+/// Reports a run that was refused or could not begin, to programs that read JSON: every run ends with a JSON
+/// document. `report` is the name of the report that they expect.
 ///
 /// # Errors
-/// The error itself where only people read along.
+/// The error itself if no JSON was requested.
 pub(super) fn report_not_started(
     result: Result<Exit>,
     report: &str,
@@ -27,11 +27,12 @@ pub(super) fn report_not_started(
     Ok(Exit::Status(error.kind.exit_status()))
 }
 
-/// The reaction to a signal before there is a run: every end has its JSON, and people know what they did.
+/// Handles a signal before there is a run: with JSON it is reported; as text it is not, because users know what
+/// they did.
 pub(super) fn by_signal(options: &Options, report: &'static str, words: &[String], out: Out) -> signals::PreRunSignals {
     let reports_idle = options.progress != ProgressStyle::Json;
     let (options, words) = (options.clone(), words.to_vec());
-    // A plan that is about to be shown is no run.
+    // Showing a plan is not a run.
     let print = move |signal| {
         if !options.dry_run {
             print_not_started(NotStarted::Interrupted(signal), report, &options, &words, out);
@@ -40,7 +41,7 @@ pub(super) fn by_signal(options: &Options, report: &'static str, words: &[String
     signals::PreRunSignals { report: Box::new(print), reports_idle }
 }
 
-/// Tells of a signal that came before the first write. Nothing was changed.
+/// Reports a signal that arrived before the first write. Nothing was changed.
 pub(super) fn report_interrupted(signal: i32, options: &Options, words: &[String], out: Out) -> Exit {
     if options.progress != ProgressStyle::Json {
         out.eprint(&text::info("interrupted before the first write: the destination is unchanged"));
@@ -52,13 +53,13 @@ pub(super) fn report_interrupted(signal: i32, options: &Options, words: &[String
 fn print_not_started(why: NotStarted<'_>, report: &str, options: &Options, words: &[String], out: Out) {
     let document = json::not_started(report, options.label.as_deref(), words, why);
     match (options.progress, why) {
-        // The error is in it, and nothing else may be between lines of JSON.
+        // The document contains the error, and no other text may appear between lines of JSON.
         (ProgressStyle::Json, _) => out.eprint(&last_line(&document)),
         (_, NotStarted::Failed(error)) => out.eprint(&text::error(error)),
         (_, NotStarted::Interrupted(_)) => {}
     }
     if options.json {
-        // What ended the run counts, and not that this could not be printed.
+        // The signal determines the status, not a failure to print.
         let _ = printed(out, &json::text(&document));
     }
 }

@@ -1,9 +1,9 @@
-//! Names of other programs that users may type: which command of haul does their work.
+//! Names of other programs that users may type, and the command of haul that replaces each.
 use crate::report::style::{DANGER, paint};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// Each name, and what does its work.
+/// Each name, and its replacement.
 const NAMES: &[(&str, &str)] = &[
     (
         "sgq_dd",
@@ -17,17 +17,18 @@ const NAMES: &[(&str, &str)] = &[
     ("dd-parallel", "'haul dd-parallel SRC DST' is 'haul copy SRC DST', which overlaps reads and writes"),
 ];
 
-/// What happens to a command line that begins with one of the names.
+/// The reaction to a command line that begins with one of the names.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum NameAnswer {
-    /// One line for standard error; the status is 2.
+    /// Print this line on standard error; the status is 2.
     Told(String),
-    /// This command line instead.
+    /// Run this command line instead.
     Instead(Vec<OsString>),
 }
 
-/// What `args` mean, whose first is the program's name, if that or the first word is the name of another program.
-pub(super) fn meant(args: &[OsString]) -> Option<NameAnswer> {
+/// The reaction to `args`, whose first is the program's name, if that or the first argument is the name of
+/// another program.
+pub(super) fn reaction_to(args: &[OsString]) -> Option<NameAnswer> {
     let (program, words) = args.split_first()?;
     let named = |word: &OsStr| NAMES.iter().find(|(name, _)| word == *name);
     let (found, rest) = match Path::new(program).file_name().and_then(named) {
@@ -40,7 +41,7 @@ pub(super) fn meant(args: &[OsString]) -> Option<NameAnswer> {
     }
     let copy = ["haul", "copy"].into_iter().map(OsString::from);
     let words = rest.iter().flat_map(|word| match word.to_str() {
-        // Its self-test, and more: what is on a disk is read back too.
+        // The self-test of dcfldd and similar programs: the data on the disk is also read back.
         Some("--md5") => vec!["--hash=md5".into(), "--verify".into()],
         _ => vec![word.clone()],
     });
@@ -52,19 +53,21 @@ mod tests {
     use super::*;
 
     fn of(line: &str) -> Option<NameAnswer> {
-        meant(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>())
+        reaction_to(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>())
     }
 
     #[test]
-    fn each_name_is_answered_with_a_command_there_is_in_one_line() {
+    fn each_foreign_name_suggests_an_existing_command_in_one_line() {
         for (name, _) in NAMES {
             for line in [format!("haul {name}"), format!("/usr/bin/{name}")] {
-                let Some(NameAnswer::Told(told)) = of(&line) else { panic!("{line}") };
-                assert_eq!(told.lines().count(), 1, "{told}");
-                assert!(told.contains(name) && told.contains("'haul "), "{told}");
+                let Some(NameAnswer::Told(reported)) = of(&line) else { panic!("{line}") };
+                assert_eq!(reported.lines().count(), 1, "{reported}");
+                assert!(reported.contains(name) && reported.contains("'haul "), "{reported}");
             }
         }
-        assert!(matches!(of("haul fdisk -ul /dev/sda"), Some(NameAnswer::Told(told)) if told.contains("haul list")));
+        assert!(
+            matches!(of("haul fdisk -ul /dev/sda"), Some(NameAnswer::Told(reported)) if reported.contains("haul list"))
+        );
         assert_eq!([of("haul copy sg_map fdisk"), of("haul"), of("haul list")], [None, None, None]);
     }
 

@@ -1,4 +1,4 @@
-//! The page of `--report`: where it goes is examined first, and it is written last.
+//! The page of `--report`: its path is examined first, and it is written last.
 use super::exit::{Exit, failed};
 use super::run_report::FinishedRun;
 use crate::core::{Facts, Result, Series, Side};
@@ -8,14 +8,15 @@ use crate::report::page::CopyFound;
 use crate::report::{Out, page, text};
 use std::path::{Path, PathBuf};
 
-/// A page that is to be written, and what it is about.
+/// A page to be written, and the sides that it describes.
 pub(super) struct PendingPage {
     file: PageFile,
-    /// As they were found, before anything was done.
+    /// As probed before anything was changed.
     facts: Vec<(Side, Facts)>,
 }
 
-/// Where the page goes, if one was asked for. Nothing is made yet, but it is sure that it could be.
+/// Checks the path of the page, if one was requested. Nothing is created yet, but creating it is known to be
+/// possible.
 pub(super) fn place(path: Option<&Path>, used: &[(Side, &Facts)]) -> Result<Option<PendingPage>> {
     let Some(path) = path else { return Ok(None) };
     let file = PageFile::check(path, page::MARK, used)?;
@@ -23,10 +24,10 @@ pub(super) fn place(path: Option<&Path>, used: &[(Side, &Facts)]) -> Result<Opti
 }
 
 impl PendingPage {
-    /// Writes the page of a copy; where it is.
+    /// Writes the page of a copy; returns its path.
     ///
     /// # Errors
-    /// It cannot be written. What was done stays done.
+    /// It cannot be written. The copy is unaffected.
     pub(super) fn put(self, went: &FinishedRun<'_>, series: &Series) -> Result<PathBuf> {
         let FinishedRun { decision, outcome, words, started, .. } = *went;
         let (facts, machine) = (&self.facts[..], &probe::machine());
@@ -35,7 +36,8 @@ impl PendingPage {
         self.file.write(&page).map(|()| path)
     }
 
-    /// Writes it, and says so. What was done stays done if it cannot be written, but exit status 0 would be untrue.
+    /// Writes the page and reports its path. If that fails, the exit status is not 0, although the copy is
+    /// unaffected.
     pub(super) fn write(self, page: &str, exit: Exit, out: Out) -> Exit {
         let path = self.file.path().to_owned();
         match self.file.write(page) {

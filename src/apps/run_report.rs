@@ -1,4 +1,4 @@
-//! Plans and outcomes, told: the report goes to standard error, and what programs read to standard output.
+//! Reports of plans and outcomes: text goes to standard error, machine-readable output to standard output.
 use super::console::Console;
 use super::exit::{Exit, printed};
 use crate::core::schedules;
@@ -11,29 +11,30 @@ use crate::report::{Out, json, text};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// How a run went.
+/// A finished run.
 pub(super) struct FinishedRun<'a> {
     pub(super) options: &'a Options,
     pub(super) decision: &'a Decision,
     pub(super) outcome: &'a Outcome,
-    /// The command line behind the program's name.
+    /// The command line after the program's name.
     pub(super) words: &'a [String],
     pub(super) started: SystemTime,
 }
 
-/// Shows what a copy would do.
+/// Prints the plan of a copy.
 pub(super) fn show(options: &Options, prepared: &Prepared, out: Out) -> Result<Exit> {
     let sides = prepared.sides();
     show_plan(options, prepared.decision(), [sides[0].1, sides[1].1], out)
 }
 
-/// Shows a plan.
+/// Prints a plan.
 pub(super) fn show_plan(options: &Options, decision: &Decision, [source, dest]: [&Facts; 2], out: Out) -> Result<Exit> {
     let plan = &decision.plan;
-    // Of several dests the slowest would bind, and only the first is examined.
+    // The slowest of several dests would determine the time, and only the first is examined.
     let unknown = options.no_estimate || plan.dests.len() > 1;
     let estimated = if unknown { None } else { estimate::of_plan(plan, source, dest) };
-    let estimate = estimated.map(|estimated| estimated.estimate);
+    let rereads = !plan.hashes.is_empty();
+    let estimate = estimated.map(|estimated| estimated.behind(decision.notes.already_bytes, rereads));
     let text = if options.json {
         json::text(&json::plan(decision, source, dest, estimate))
     } else {
@@ -42,7 +43,7 @@ pub(super) fn show_plan(options: &Options, decision: &Decision, [source, dest]: 
     Ok(printed(out, &text))
 }
 
-/// Carries a plan out that moves no byte for good, and reports how it went. Both sides are open.
+/// Executes a plan that changes nothing permanently, and reports the outcome. Both sides are open.
 pub(super) fn carry_out(
     options: &Options,
     decision: &Decision,
@@ -57,7 +58,7 @@ pub(super) fn carry_out(
     report_run(&FinishedRun { options, decision, outcome, words, started }, console)
 }
 
-/// Tells how a run went.
+/// Reports the outcome of a run.
 pub(super) fn report_run(run: &FinishedRun<'_>, console: &Console) -> Result<Exit> {
     let FinishedRun { options, decision, outcome, words, started } = *run;
     let plan = &decision.plan;
@@ -65,11 +66,11 @@ pub(super) fn report_run(run: &FinishedRun<'_>, console: &Console) -> Result<Exi
     let report = json::outcome(decision, outcome, words, Some(started));
     console.finish_with(&report);
     let stdout_is_dest = (options.dest == "-" || options.also.iter().any(|dest| dest == "-")) && plan.route.writes();
-    // Progress in JSON has ended with the report: nothing else may be between its lines.
+    // JSON progress has ended with the report: no other text may appear between its lines.
     let printed_as_json = options.progress == ProgressStyle::Json;
     let print = |text: &str| {
         if stdout_is_dest {
-            // Where lines of JSON are printed to standard error, the last of them has the digests.
+            // If lines of JSON are printed to standard error, the last of them has the digests.
             if !printed_as_json {
                 out.eprint(text);
             }
@@ -88,7 +89,7 @@ pub(super) fn report_run(run: &FinishedRun<'_>, console: &Console) -> Result<Exi
             if !printed_as_json {
                 out.eprint(&text::outcome(decision, outcome, words, options.verbosity));
             }
-            // What only the manifest needs was not asked for here.
+            // Digests that only the manifest needs were not requested here.
             let asked = outcome.digests.iter().filter(|digest| options.hashes.contains(&digest.kind));
             let asked: Vec<Digest> = asked.cloned().collect();
             print(&text::digest_lines(&asked, &digest_name(options, plan)))
@@ -104,15 +105,15 @@ pub(super) fn report_run(run: &FinishedRun<'_>, console: &Console) -> Result<Exi
     }))
 }
 
-/// The name in a line of checksums: of a part of the source, it must not pass for the sum of the whole.
+/// The name in a line of checksums: the digest of a part of the source must not look like that of the whole.
 fn digest_name(options: &Options, plan: &Plan) -> String {
     let address = &plan.source.address;
-    if let Some(ranges) = &plan.ranges {
-        return format!("{address}, {}", ranges.name());
+    if let Some(list) = plan.source.map.name() {
+        return format!("{address}, {list}");
     }
     match plan.len {
         Some(len) if options.skip_bytes.is_some() || options.count_bytes.is_some() => {
-            format!("{address} bytes {}+{len}", plan.source.offset)
+            format!("{address} bytes {}+{len}", plan.source.map.start())
         }
         _ => address.clone(),
     }

@@ -1,4 +1,4 @@
-//! Signals: a status line on SIGUSR1, an orderly end on SIGINT and its like, the end at once on the second.
+//! Signals: a status line on SIGUSR1, an orderly end on SIGINT, SIGTERM and SIGHUP, an immediate end on the second.
 use crate::core::{Endpoint, Error, Kind, Result, Stop};
 use crate::report::{Out, Progress};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
@@ -6,19 +6,19 @@ use signal_hook::iterator::{Handle, Signals as Incoming};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
-/// A copy that can be asked about and stopped.
+/// A copy that can report its progress and be stopped.
 pub(super) struct Running {
     pub(super) stop: Arc<Stop>,
     pub(super) ends: Vec<Arc<dyn Endpoint>>,
-    /// `None`: there is none to ask.
+    /// `None`: no progress is available.
     pub(super) progress: Option<Arc<Progress>>,
 }
 
-/// The reaction to a signal before there is a run, which ends the process at once then.
+/// The reaction to a signal before there is a run: it ends the process at once.
 pub(super) struct PreRunSignals {
-    /// Tells programs that read along why the process ends.
+    /// Reports to programs that read the output why the process ends.
     pub(super) report: Box<dyn Fn(i32) + Send>,
-    /// Whether SIGUSR1 is answered in words. Between lines of JSON there are none.
+    /// Whether SIGUSR1 is answered with text, which is not allowed between lines of JSON.
     pub(super) reports_idle: bool,
 }
 
@@ -30,20 +30,20 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Begins to listen. Signals that were ignored when the process began stay ignored, as nohup and shells expect.
+    /// Starts to listen. Signals that were ignored when the process began stay ignored, as nohup expects.
     ///
     /// # Errors
-    /// The kernel has no thread or descriptor left.
+    /// No thread or descriptor is available.
     pub(super) fn watch(out: Out) -> Result<Signals> {
         Signals::watch_with(out, PreRunSignals { report: Box::new(|_| {}), reports_idle: true })
     }
 
-    /// The same, with words for a signal that comes before there is a run.
+    /// The same, with a reaction to signals that arrive before there is a run.
     ///
     /// # Errors
     /// As for [`Signals::watch`].
     pub(super) fn watch_with(out: Out, pre_run: PreRunSignals) -> Result<Signals> {
-        let handled = [SIGUSR1, SIGINT, SIGTERM, SIGHUP];
+        let handled = [SIGUSR1, SIGHUP, SIGTERM, SIGINT]; // One by one: where SIGINT is caught, all are.
         let handled: Vec<i32> = handled.into_iter().filter(|&signal| !crate::sys::is_ignored(signal)).collect();
         let failed = |error| Error::new(Kind::Io, "cannot listen for signals").because(error);
         let mut incoming = Incoming::new(handled).map_err(failed)?;
@@ -54,34 +54,34 @@ impl Signals {
         Ok(Signals { running, handle, thread: Some(thread) })
     }
 
-    /// From now on, signals are about this copy.
+    /// From now on signals concern this copy.
     pub(super) fn now_running(&self, copy: Running) {
         self.begin(|| copy);
     }
 
-    /// The same for what `begin` begins. No signal is handled meanwhile, so that the message about an earlier one is
-    /// the last. One that came after the run before it counts for this one.
+    /// The same for the run that `begin` starts. No signal is handled meanwhile, so that the message about an
+    /// earlier one is the last. A signal that arrived after the previous run stops this one.
     pub(super) fn begin(&self, begin: impl FnOnce() -> Running) {
         let mut running = self.running();
         let copy = begin();
         if let Some(signal) = running.as_ref().and_then(|before| before.stop.signal()) {
-            copy.stop.ask(signal);
+            copy.stop.request(signal);
         }
         *running = Some(copy);
     }
 
-    /// The run is over. A signal ends the process after the report, or stops the next run; a second one does at once.
+    /// The run has ended. A signal ends the process after the report, or stops the next run; a second one at once.
     pub(super) fn now_between(&self) {
-        // A disk that is held open here could not be opened by the next run.
+        // The next run could not open a disk that is still open here.
         self.running().iter_mut().for_each(|running| (running.ends, running.progress) = (Vec::new(), None));
     }
 
-    /// The run is over, and a signal ends the process at once.
+    /// The run has ended, and a signal ends the process at once.
     pub(super) fn now_done(&self) {
         *self.running() = None;
     }
 
-    /// The signal that asked for the end of what runs, or ran last.
+    /// The signal that requested the end of the current run, or of the most recent one.
     pub(super) fn asked(&self) -> Option<i32> {
         self.running().as_ref().and_then(|running| running.stop.signal())
     }
@@ -101,14 +101,14 @@ impl Drop for Signals {
 }
 
 fn handle_signal(signal: i32, running: &Mutex<Option<Running>>, pre_run: &PreRunSignals, out: Out) {
-    // Held to the end: a run about to begin waits until the last message is printed.
+    // Locked until the end: a run about to begin waits until the last message is printed.
     let running = running.lock().unwrap_or_else(PoisonError::into_inner);
     match (signal, &*running) {
         (SIGUSR1, Some(Running { progress: Some(progress), .. })) => progress.print_status(),
         (SIGUSR1, None) if pre_run.reports_idle => out.eprint("haul: no data copied yet\n"),
         (SIGUSR1, _) => {}
         (_, Some(copy)) if copy.stop.signal().is_none() => {
-            copy.stop.ask(signal);
+            copy.stop.request(signal);
             copy.ends.iter().for_each(|end| end.cancel());
         }
         (_, None) => {

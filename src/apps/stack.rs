@@ -1,14 +1,14 @@
-//! Room on the stack, whatever the shell allows.
+//! Provides enough stack, regardless of the limit of the shell.
 use rustix::process::{Resource, getrlimit};
 use std::thread;
 
-/// What the commands need, with room to spare, in bytes: parsing the command line takes most.
+/// Enough for all commands, in bytes: parsing the command line needs most.
 const STACK_BYTES: usize = 8 << 20;
-/// Where the first thread may have less than this, another does the work.
+/// If the first thread may have less than this, a new thread is used.
 const ENOUGH_BYTES: u64 = 1 << 20;
 
-/// Does `work` on this thread, or, under a small `ulimit -s`, on one that brings a stack of its own. A stack that is
-/// too small ends the process without notice.
+/// Runs `work` on this thread, or, under a small `ulimit -s`, on a thread with a larger stack. A stack overflow
+/// ends the process without a message.
 pub(super) fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     if getrlimit(Resource::Stack).current.is_none_or(|bytes| bytes >= ENOUGH_BYTES) {
         return work();

@@ -1,11 +1,11 @@
-//! Options about knowing what arrived.
+//! Options for verifying the copied data.
 use super::words;
 use crate::core::Portion;
 use crate::plan::Delta;
 use clap::{Args, ValueHint};
 use std::ffi::OsString;
 
-/// Digests of blocks, and what they are held against.
+/// Digests of blocks, and what they are compared with.
 #[derive(Debug, Args)]
 pub(crate) struct CertaintyArguments {
     /// Read the destination back and compare it
@@ -21,7 +21,7 @@ pub(crate) struct CertaintyArguments {
     ///
     /// haul also computes a fingerprint of each block after reading and after writing: if the data changed in memory in
     /// between, the copy ends with status 1. A pipe cannot be read back: there this is the only check, and it does not
-    /// cover what the receiving program got.
+    /// cover what the receiving program received.
     #[arg(long, value_name = "PART", value_parser = words::portion, num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "all", help_heading = "Certainty")]
     pub(crate) verify: Option<Portion>,
@@ -29,7 +29,7 @@ pub(crate) struct CertaintyArguments {
     /// Write only blocks that differ
     ///
     /// Read the destination along with the source, and write only what differs, in pieces of 64 KiB: for a destination
-    /// that is mostly up to date. An existing file is not truncated. The report shows how much was written.
+    /// that is mostly up to date. An existing file is not emptied first. The report shows how much was written.
     /// --delta=MANIFEST does not read the destination: it uses the manifest of the last copy to it, after checking some
     /// of its blocks, reads the source, writes the blocks with different digests, and updates the manifest. Use it only
     /// if nothing else writes to the destination: mounting a file system changes it.

@@ -1,6 +1,6 @@
-//! Defaults of options: from the environment, else from the configuration file, else built in; and where each is from.
+//! Defaults of options, from the environment, the configuration file, or built in, and the origin of each.
 //!
-//! Pure: whoever calls has read the file and the environment.
+//! Pure: the caller has read the file and the environment.
 use super::{size, words};
 use crate::core::{Error, HashKind, Kind, Result, Units};
 use crate::plan::{CHOOSE_MAX_BYTES, ProgressStyle};
@@ -9,18 +9,18 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
-/// What options have that the command line does not give.
+/// The values of options that the command line omits.
 #[derive(Clone, Debug)]
 pub(crate) struct Defaults {
-    /// Most bytes a second; `None`: no limit.
+    /// Maximum bytes per second; `None`: no limit.
     pub(crate) limit: Option<u64>,
-    /// How progress is shown.
+    /// The progress display.
     pub(crate) progress: ProgressStyle,
-    /// The units that lead in sizes and rates.
+    /// The units that come first in sizes and rates.
     pub(crate) units: Units,
     /// Digests of the source.
     pub(crate) hash: Vec<HashKind>,
-    /// The folder of journals of devices; `None`: the usual one.
+    /// The directory of journals of devices; `None`: the default one.
     pub(crate) journal_folder: Option<PathBuf>,
     /// Larger disks are not offered as a destination, in bytes.
     pub(crate) choose_max_bytes: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Defaults {
     pub(crate) values: Vec<Value>,
 }
 
-/// The value of a key, as it is written, and where it is from.
+/// The value of a key, as written, and its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Value {
     pub(crate) key: &'static Key,
@@ -36,16 +36,16 @@ pub(crate) struct Value {
     pub(crate) origin: Origin,
 }
 
-/// Where a value is from.
+/// The origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     BuiltIn,
-    /// The configuration file, in this line.
+    /// This line of the configuration file.
     File(usize),
     Environment,
 }
 
-/// A key of the configuration file, and the environment variable that goes before it.
+/// A key of the configuration file, and the environment variable that overrides it.
 #[derive(Debug)]
 pub(crate) struct Key {
     pub(crate) name: &'static str,
@@ -62,7 +62,7 @@ impl PartialEq for Key {
 
 impl Eq for Key {}
 
-/// The key of the folder of journals, which has no fixed default.
+/// The key of the directory of journals, which has no fixed default.
 pub(crate) const JOURNAL_FOLDER: &str = "journal_folder";
 
 /// Every key.
@@ -71,7 +71,7 @@ static KEYS: &[Key] = &[
     key("progress", "HAUL_PROGRESS", "auto", |to, text| words::progress_named(text).map(|style| to.progress = style)),
     key("units", "HAUL_UNITS", "si", |to, text| words::units_named(text).map(|units| to.units = units)),
     key("hash", "HAUL_HASH", "none", |to, text| words::hashes_named(text).map(|kinds| to.hash = kinds)),
-    key(JOURNAL_FOLDER, "HAUL_JOURNAL_FOLDER", "", |to, text| folder(text).map(|path| to.journal_folder = path)),
+    key(JOURNAL_FOLDER, "HAUL_JOURNAL_FOLDER", "", |to, text| directory(text).map(|path| to.journal_folder = path)),
     key("choose_max", "HAUL_CHOOSE_MAX", "300GB", |to, text| bound(text).map(|bytes| to.choose_max_bytes = bytes)),
 ];
 
@@ -88,14 +88,14 @@ fn bound(text: &str) -> std::result::Result<u64, String> {
     size::parse(text).map_err(|error| error.to_string())
 }
 
-fn folder(text: &str) -> std::result::Result<Option<PathBuf>, String> {
+fn directory(text: &str) -> std::result::Result<Option<PathBuf>, String> {
     let path = Path::new(text);
     let is_fine = path.is_absolute() || text.is_empty();
     is_fine.then(|| Some(path.to_owned()).filter(|_| !text.is_empty())).ok_or("give an absolute path".to_owned())
 }
 
 impl Default for Defaults {
-    /// What is built in.
+    /// The built-in defaults.
     fn default() -> Self {
         let mut defaults = Defaults {
             limit: None,
@@ -113,10 +113,10 @@ impl Default for Defaults {
 }
 
 impl Defaults {
-    /// What the file at `path` with this `text` says, then what the environment says.
+    /// The values in the file at `path` with this `text`, overridden by those in the environment.
     ///
     /// # Errors
-    /// Usage, with file, line and key, or with the variable, for what is not known or has a bad value.
+    /// Usage, with file, line and key, or with the variable, for unknown keys and invalid values.
     pub(crate) fn of(file: Option<(&Path, &str)>, variable: impl Fn(&str) -> Option<OsString>) -> Result<Defaults> {
         let mut defaults = Defaults::default();
         if let Some((path, text)) = file {
@@ -138,18 +138,18 @@ impl Defaults {
         Ok(defaults)
     }
 
-    /// The folder of journals of devices alone, whatever errors there are elsewhere.
+    /// Only the directory of journals of devices, regardless of errors elsewhere.
     pub(crate) fn journal_folder_of(
         file: Option<(&Path, &str)>,
         variable: impl Fn(&str) -> Option<OsString>,
     ) -> Option<PathBuf> {
         let mut defaults = Defaults::default();
-        let of_folder = |key: &Key| key.name == JOURNAL_FOLDER;
+        let of_directory = |key: &Key| key.name == JOURNAL_FOLDER;
         let lines = file.and_then(|(path, text)| lines(path, text).ok()).into_iter().flatten().flatten();
-        for Line { number, key, value } in lines.filter(|line| of_folder(line.key)) {
+        for Line { number, key, value } in lines.filter(|line| of_directory(line.key)) {
             let _ = defaults.take(key, value, Origin::File(number));
         }
-        for key in KEYS.iter().filter(|key| of_folder(key)) {
+        for key in KEYS.iter().filter(|key| of_directory(key)) {
             let value = variable(key.variable).and_then(|value| value.into_string().ok());
             if let Some(value) = value.filter(|value| !value.is_empty()) {
                 let _ = defaults.take(key, value, Origin::Environment);
@@ -174,7 +174,7 @@ struct Line {
     value: String,
 }
 
-/// The keys of the file in the order of their lines, each with its value or with what is wrong.
+/// The keys of the file in the order of their lines, each with its value or an error.
 fn lines(path: &Path, text: &str) -> Result<Vec<Result<Line>>> {
     let number = |span: Range<usize>| 1 + text[..span.start.min(text.len())].matches('\n').count();
     let table = DeTable::parse(text).map_err(|error| {
@@ -195,7 +195,7 @@ fn lines(path: &Path, text: &str) -> Result<Vec<Result<Line>>> {
     Ok(entries.into_iter().map(|(number, name, value)| line(name.get_ref(), number, value.get_ref())).collect())
 }
 
-/// The value as the command line would have it.
+/// The value as it would be written on the command line.
 fn plain(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),
@@ -213,7 +213,7 @@ fn plain(value: &DeValue<'_>) -> Option<String> {
 
 fn in_file(path: &Path, line: usize, what: &str) -> Error {
     let what = format!("configuration file {}, line {line}: {what}", path.display());
-    Error::new(Kind::Usage, what).advise("Correct that line; haul config --help has the keys.")
+    Error::new(Kind::Usage, what).advise("Correct that line; 'haul config --help' lists the keys.")
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ fn origin(defaults: &Defaults, key: &str) -> (String, Origin) {
 }
 
 #[test]
-fn the_environment_goes_before_the_file_and_the_file_before_what_is_built_in() {
+fn the_environment_overrides_the_file_which_overrides_built_in_defaults() {
     let text = "# mine\nlimit = \"40MB\"\nhash = [\"sha256\", \"xxh3\"]\n\nchoose_max = 2_000_000\n";
     let defaults =
         of(text, &[("HAUL_LIMIT", "1M/s"), ("HAUL_PROGRESS", "plain"), ("HAUL_UNITS", "iec"), ("HAUL_HASH", "")])
@@ -32,7 +32,7 @@ fn the_environment_goes_before_the_file_and_the_file_before_what_is_built_in() {
 }
 
 #[test]
-fn what_is_built_in_is_what_is_shown_as_built_in() {
+fn built_in_defaults_are_shown_as_such() {
     let shown = Defaults::default();
     for value in &shown.values {
         let mut defaults = Defaults { choose_max_bytes: 1, ..Defaults::default() };
@@ -44,7 +44,7 @@ fn what_is_built_in_is_what_is_shown_as_built_in() {
 }
 
 #[test]
-fn what_is_wrong_in_the_file_is_named_with_file_line_and_key() {
+fn errors_in_the_file_are_named_with_file_line_and_key() {
     let table = [
         ("limit = \"1M\"\nlimt = \"2M\"", "line 2: limt: unknown key; accepted: limit, progress"),
         ("\n\nlimit = \"fast\"", "line 3: limit: bad value 'fast': "),
@@ -74,15 +74,15 @@ fn a_bad_value_in_the_environment_is_named_with_its_variable() {
 }
 
 #[test]
-fn the_folder_of_journals_is_known_whatever_is_wrong_elsewhere() {
-    let folder = |text, variables: &[(&str, &str)]| {
+fn the_journal_directory_is_read_despite_other_errors() {
+    let directory = |text, variables: &[(&str, &str)]| {
         let variable =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value));
         Defaults::journal_folder_of(Some((Path::new("/c"), text)), variable)
     };
     let text = "limt = 1\nlimit = \"fast\"\njournal_folder = \"/a\"\n";
-    assert_eq!(folder(text, &[]), Some("/a".into()));
-    assert_eq!(folder(text, &[("HAUL_JOURNAL_FOLDER", "/b"), ("HAUL_LIMIT", "fast")]), Some("/b".into()));
-    assert_eq!(folder("journal_folder = \"here\"", &[]), None);
-    assert_eq!(folder("= 1", &[]), None);
+    assert_eq!(directory(text, &[]), Some("/a".into()));
+    assert_eq!(directory(text, &[("HAUL_JOURNAL_FOLDER", "/b"), ("HAUL_LIMIT", "fast")]), Some("/b".into()));
+    assert_eq!(directory("journal_folder = \"here\"", &[]), None);
+    assert_eq!(directory("= 1", &[]), None);
 }

@@ -1,4 +1,4 @@
-//! `--expect serial=…,size=…`: what the dest must be.
+//! `--expect serial=…,size=…`: the expected properties of the dest, or of a source on a web server.
 use super::size;
 use crate::plan::Expectation;
 
@@ -7,7 +7,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Expectation>, String> {
     pieces(text)?.iter().map(|piece| one(piece)).collect()
 }
 
-/// The text between commas, with escapes undone.
+/// The text between commas, unescaped.
 fn pieces(text: &str) -> Result<Vec<String>, String> {
     let mut pieces = vec![String::new()];
     let mut chars = text.chars();
@@ -26,7 +26,7 @@ fn pieces(text: &str) -> Result<Vec<String>, String> {
 }
 
 fn one(piece: &str) -> Result<Expectation, String> {
-    const KEYS: &str = "accepted: serial=TEXT, model=TEXT, wwn=TEXT, size=SIZE, separated by commas";
+    const KEYS: &str = "accepted: serial=TEXT, model=TEXT, wwn=TEXT, size=SIZE, etag=TEXT, separated by commas";
     let (key, value) = piece.split_once('=').ok_or_else(|| format!("'{piece}' has no '='; {KEYS}"))?;
     if value.trim().is_empty() {
         return Err(format!("'{key}=' has no value; {KEYS}"));
@@ -35,6 +35,7 @@ fn one(piece: &str) -> Result<Expectation, String> {
         "serial" => Ok(Expectation::Serial(value.to_owned())),
         "model" => Ok(Expectation::Model(value.to_owned())),
         "wwn" => Ok(Expectation::Wwn(value.to_owned())),
+        "etag" => Ok(Expectation::Etag(value.to_owned())),
         "size" => size::parse(value).map(Expectation::Size).map_err(|error| format!("size '{value}': {error}")),
         _ => Err(format!("unknown key '{key}'; {KEYS}")),
     }
@@ -45,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_of_expectations_is_read_with_escaped_commas() {
+    fn a_list_of_expectations_is_parsed_with_escaped_commas() {
         let found = parse(r"serial=S 1\,2,size=4K,model=a\\b,wwn=eui.00").unwrap();
         let wanted = [
             Expectation::Serial("S 1,2".to_owned()),
@@ -57,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_expectation_is_refused_for_what_is_wrong_with_it() {
+    fn a_bad_expectation_is_refused_with_the_reason() {
         let table = [
             ("", "'' has no '='"),
             ("serial", "'serial' has no '='"),

@@ -1,4 +1,4 @@
-//! What help and man pages say beyond the options: written once, in text files, and laid out twice.
+//! Texts of help and man pages beyond the options: written once, in text files, and formatted for both.
 //!
 //! A line `# TITLE` begins a section. A line with indented lines below it is a term with its explanation; if it begins
 //! with `$ `, it is a command line. Other lines are paragraphs, with empty lines between them.
@@ -7,19 +7,19 @@ use minijinja::{Environment, Value};
 use std::fmt::Write;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
-/// How sizes are written.
+/// Formats of sizes.
 pub(crate) const SIZES: &str = include_str!("help/sizes.txt");
 
 /// Environment variables that all commands read.
 pub(crate) const ENVIRONMENT: &str = include_str!("help/environment.txt");
 
-/// The configuration file: its keys.
+/// The keys of the configuration file.
 pub(crate) const CONFIGURATION: &str = include_str!("help/configuration.txt");
 
-/// Files that haul keeps or reads.
+/// Files that haul writes or reads.
 pub(crate) const FILES: &str = include_str!("help/files.txt");
 
-/// With which status a command that writes ends.
+/// The exit statuses of commands that write.
 pub(crate) const EXIT_STATUS: &str = include_str!("help/exit-status.txt");
 
 /// One section under a heading.
@@ -28,15 +28,15 @@ pub(crate) struct Section<'a> {
     pub(crate) parts: Vec<Part<'a>>,
 }
 
-/// A piece of a section: a paragraph, or a term or command line with what it is.
+/// A piece of a section: a paragraph, or a term or command line with its description.
 pub(crate) struct Part<'a> {
     /// The lines of a paragraph; one line for a term or a command line.
     pub(crate) head: Vec<&'a str>,
-    /// The lines that say what the head is; none for a paragraph.
+    /// The description of the head; empty for a paragraph.
     pub(crate) words: Vec<&'a str>,
 }
 
-/// The sections that `text` holds.
+/// Parses the sections in `text`.
 pub(crate) fn sections(text: &str) -> Vec<Section<'_>> {
     let mut sections: Vec<Section> = Vec::new();
     let mut apart = true;
@@ -50,7 +50,7 @@ pub(crate) fn sections(text: &str) -> Vec<Section<'_>> {
         match (line.strip_prefix("    "), parts.last_mut()) {
             _ if line.is_empty() => {}
             (Some(words), Some(part)) => part.words.push(words),
-            // A further line of a paragraph.
+            // The next line of a paragraph.
             (None, Some(part)) if !apart && part.words.is_empty() => part.head.push(line),
             _ => parts.push(Part { head: vec![line], words: Vec::new() }),
         }
@@ -59,17 +59,17 @@ pub(crate) fn sections(text: &str) -> Vec<Section<'_>> {
     sections
 }
 
-/// Columns of help text off a terminal, and at most.
+/// Width of help text without a terminal, and its maximum, in columns.
 const WIDTH: usize = 78;
-/// Columns of help text at least.
+/// Minimum width of help text, in columns.
 const WIDTH_MIN: usize = 38;
 
-/// Columns of help text.
+/// Width of help text, in columns.
 pub(crate) fn width() -> usize {
     terminal_columns().map_or(WIDTH, |columns| columns.saturating_sub(2).clamp(WIDTH_MIN, WIDTH))
 }
 
-/// Columns for a term that shares its line with its explanation.
+/// Columns for a term that shares its line with its description.
 const TERM_COLUMNS: usize = 18;
 
 /// The sections of `texts` as plain text.
@@ -120,7 +120,7 @@ pub(crate) fn roff(text: &str) -> String {
     page
 }
 
-/// `text` with what roff takes for its own made plain.
+/// `text` with characters escaped that are special to roff.
 pub(crate) fn escape(text: &str) -> String {
     let text = text.replace('\\', "\\e").replace('-', "\\-").replace('…', "\\&...");
     match text.strip_prefix(['.', '\'']) {
@@ -129,7 +129,7 @@ pub(crate) fn escape(text: &str) -> String {
     }
 }
 
-/// The template with its names filled in by `values`.
+/// Replaces the names in the template by their `values`.
 pub(crate) fn fill(template: &str, values: Value) -> String {
-    Environment::new().render_str(template, values).expect("a template of ours")
+    Environment::new().render_str(template, values).expect("a built-in template")
 }

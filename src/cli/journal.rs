@@ -5,7 +5,7 @@ use clap::{Args, ValueHint};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Whether what is durable is written down, and whether that is continued.
+/// Whether to record durable data, and whether to resume.
 #[derive(Debug, Args)]
 pub(crate) struct JournalArguments {
     /// Resume an interrupted copy
@@ -21,7 +21,7 @@ pub(crate) struct JournalArguments {
     ///
     /// Copy from the start although an earlier copy to DST is unfinished: haul removes its journal and copies all data
     /// again. Without this option and without --resume haul asks on a terminal, and otherwise refuses (status 3); --yes
-    /// does not apply here. The same holds for an unfinished copy to the disk of which DST is a partition, or to a
+    /// does not apply here. The same applies to an unfinished copy to the disk of which DST is a partition, or to a
     /// partition of DST.
     #[arg(long, conflicts_with = "resume", help_heading = "Resume")]
     restart: bool,
@@ -50,12 +50,12 @@ pub(crate) struct JournalArguments {
 }
 
 impl JournalArguments {
-    /// A copy is to be continued.
+    /// Whether a copy is to be resumed.
     pub(crate) fn resumes(&self) -> bool {
         self.resume
     }
 
-    /// What was asked for about the journal, and nothing else.
+    /// The options about the journal; all others have their defaults.
     pub(crate) fn into_options(self) -> Result<Options, (ErrorKind, String)> {
         let journal = match self.journal {
             Some(path) if path.as_os_str().is_empty() => {

@@ -4,10 +4,11 @@ use clap_mangen::Man;
 use minijinja::context;
 use std::fmt::Write;
 
-/// When this version was released, as CHANGELOG.md has it: the date of the pages, which are the same on each run.
+/// The release date of this version, as in CHANGELOG.md: the pages have it as their date, and are the same on
+/// each run.
 const RELEASED: &str = "2026-11-23";
 
-/// The page of the command `name` of `haul`, or of the commands below it; `texts` are its sections behind the options.
+/// The page of the command `name` of `haul`, or of its subcommands; `texts` are its sections after the options.
 pub(crate) fn page(mut haul: clap::Command, name: &str, texts: &[&str]) -> String {
     haul.build();
     let command = haul.find_subcommand(name).expect("it is a subcommand");
@@ -50,10 +51,11 @@ pub(crate) fn overview(mut haul: clap::Command, texts: &[&str]) -> String {
     finished(&fill(include_str!("help/overview.roff"), values))
 }
 
-/// Longest line of a page; `mandoc -T lint` complains of longer ones.
+/// Maximum length of a line; `mandoc -T lint` reports longer ones.
 const LINE_BYTES: usize = 80;
 
-/// The page with long lines of text broken between words, which shows the same, and with the date of the version.
+/// The page with long lines of text wrapped between words, which renders the same, and with the date of the
+/// version.
 pub(crate) fn finished(page: &str) -> String {
     let (mut finished, mut verbatim) = (String::new(), false);
     for line in page.lines() {
@@ -63,7 +65,7 @@ pub(crate) fn finished(page: &str) -> String {
             _ => {}
         }
         if line.starts_with(".TH ") {
-            // Without hyphens: they would break options in two.
+            // Without hyphenation, which would split options.
             finished += &(line.replacen("\"\"", &format!("\"{RELEASED}\""), 1) + "\n.nh");
         } else if verbatim || line.starts_with('.') {
             finished += line;
@@ -78,7 +80,7 @@ pub(crate) fn finished(page: &str) -> String {
 fn broken(line: &str) -> String {
     let (mut text, mut width) = (String::new(), 0);
     for word in line.split(' ') {
-        // A line must not begin with what roff takes for a request.
+        // A line must not begin with a character that starts a roff request.
         let may_begin = !word.is_empty() && !word.starts_with(['.', '\'']);
         if width + 1 + word.len() > LINE_BYTES && width > 0 && may_begin {
             text += "\n";
@@ -107,16 +109,16 @@ fn usage(command: &clap::Command) -> String {
     line
 }
 
-/// Whether it has flags beside `--help`.
+/// Whether the command has options besides `--help`.
 fn flags(command: &clap::Command) -> bool {
     let flags = command.get_arguments().filter(|argument| !argument.is_positional() && !argument.is_hide_set());
     flags.filter(|argument| argument.get_id() != "help").count() > 0
 }
 
-/// The paragraphs of its long help; where it has none, the short one as a sentence.
+/// The paragraphs of the command's long help, or else the short one as a sentence.
 fn description(command: &clap::Command) -> String {
     let long = command.get_long_about().map(ToString::to_string).unwrap_or_default();
-    // The first paragraph is the summary, which stands under NAME.
+    // The first paragraph is the summary, which is under NAME.
     let paragraphs: Vec<&str> = long.split("\n\n").skip(1).collect();
     let about = command.get_about().map(ToString::to_string).unwrap_or_default() + ".";
     let paragraphs = if paragraphs.is_empty() { vec![about.as_str()] } else { paragraphs };
@@ -124,7 +126,7 @@ fn description(command: &clap::Command) -> String {
     paragraphs.join(".PP\n")
 }
 
-/// A subsection for a command below another.
+/// A subsection for a subcommand.
 fn command_below(command: &clap::Command) -> String {
     format!(".SS {}\n{}{}", usage(command), description(command), options(command))
 }
@@ -138,22 +140,24 @@ fn options(command: &clap::Command) -> String {
     command.build();
     let below = command.get_bin_name().unwrap_or_default().split(' ').count() > 2;
     let mut options = Vec::new();
-    Man::new(command).render_options_section(&mut options).expect("a vector takes all bytes");
+    Man::new(command).render_options_section(&mut options).expect("writing to a vector succeeds");
     let options = String::from_utf8_lossy(&options).replace("\\*(Aq", "\\(aq");
     let lines = options.lines().filter(|line| !line.starts_with(".ie ") && !line.starts_with(".el "));
     lines.fold(String::new(), |mut section, line| {
         match line.strip_prefix(".SH ") {
-            // The page has that heading, or the command its own.
+            // The page already has that heading, or the command has its own.
             Some("OPTIONS") => {}
-            Some(heading) if below => writeln!(section, ".PP\n{}:", sentence(heading)).expect("a string takes all"),
-            Some(heading) => writeln!(section, ".SS {}", sentence(heading)).expect("a string takes all"),
+            Some(heading) if below => {
+                writeln!(section, ".PP\n{}:", sentence(heading)).expect("writing to a string succeeds")
+            }
+            Some(heading) => writeln!(section, ".SS {}", sentence(heading)).expect("writing to a string succeeds"),
             None => section += &format!("{line}\n"),
         }
         section
     })
 }
 
-/// A heading of capitals as one of a subsection: `"READING BACK"` as `Reading back`.
+/// A heading in capitals in the form of a subsection: `"READING BACK"` as `Reading back`.
 fn sentence(heading: &str) -> String {
     let heading = heading.trim_matches('"').to_lowercase();
     let mut letters = heading.chars();

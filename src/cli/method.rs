@@ -3,7 +3,7 @@ use super::words::{self, EngineChoice};
 use crate::plan::{PassthroughMode, When};
 use clap::Args;
 
-/// How sides are reached.
+/// How sides are accessed.
 #[derive(Debug, Args)]
 pub(crate) struct ReachArguments {
     /// Direct I/O: auto, always, never
@@ -32,7 +32,7 @@ pub(crate) struct ReachArguments {
     pub(crate) command_timeout: Option<u32>,
 }
 
-/// How requests are kept in flight, and which.
+/// How many requests are kept in flight, how, and of which size.
 #[derive(Debug, Args)]
 pub(crate) struct PaceArguments {
     /// auto, ring (io_uring), threads, sync
@@ -54,7 +54,7 @@ pub(crate) struct PaceArguments {
 
     /// Blocks in flight; default: auto-tuned
     ///
-    /// Blocks in flight on both sides together, 1 to 1024. Memory use is about block size times depth. This option
+    /// Total blocks in flight on both sides, 1 to 1024. Memory use is about block size times depth. This option
     /// disables auto-tuning. By default each side starts with 2 requests, more on NVMe and networks, and haul doubles
     /// the number as long as that raises throughput.
     #[arg(long, value_name = "N", value_parser = words::depth, allow_hyphen_values = true, help_heading = "Method")]

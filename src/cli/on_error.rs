@@ -3,10 +3,10 @@ use crate::core::OnError;
 
 const ACCEPTED: &str = "accepted: stop, skip, retry:N with N from 1 to 1000, or retry:N,skip";
 
-/// Most tries again: a disk that takes seconds for each is busy for hours with one sector then.
+/// Maximum number of retries: with more, a disk that takes seconds for each would spend hours on one sector.
 const RETRIES_MAX: u32 = 1000;
 
-/// Reads `stop`, `skip`, `retry:N` or `retry:N,skip`, the words in any order.
+/// Parses `stop`, `skip`, `retry:N` or `retry:N,skip`, with the words in any order.
 pub(crate) fn parse(text: &str) -> Result<OnError, String> {
     let (mut end, mut retries) = (None, None);
     for word in text.split(',') {
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_may_be_combined_in_any_order() {
+    fn on_error_values_may_be_combined_in_any_order() {
         let table = [
             ("stop", false, 0),
             ("skip", true, 0),
@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_with_what_would() {
+    fn invalid_combinations_are_refused_with_a_valid_one() {
         let table =
             ["", "ignore", "skip,stop", "skip,skip", "retry", "retry:", "retry:0", "retry:1001", "retry:-1", "skip,"];
         for text in table {

@@ -1,4 +1,4 @@
-//! Options about the rate, and about what is shown, that commands share which report runs of bytes.
+//! Options about the rate and the output, shared by commands whose reports list extents.
 use super::defaults::Defaults;
 use super::words::{self, LimitChoice};
 use crate::core::Units;
@@ -8,44 +8,44 @@ use clap::{Arg, ArgAction, ArgMatches, Args};
 /// The name of `--units` among all options.
 const UNITS: &str = "units";
 
-/// The command with `--units`, which every command has that shows sizes, and those below it.
+/// The command and its subcommands with `--units`, which every command has that prints sizes.
 pub(crate) fn with_units(command: clap::Command) -> clap::Command {
     let units = Arg::new(UNITS).long(UNITS).value_name("SYSTEM").value_parser(words::units()).global(true);
     let units = units.help("Units of sizes and rates: si (kB, MB), iec (KiB, MiB)").help_heading("Output");
     let long = "Units in which sizes and rates are shown. si, the default: powers of 1000, as disks are sold. iec: \
-                powers of 1024. Where both help, the others follow in parentheses. Blocks and buffers are powers of \
-                two and are shown as such; JSON and CSV have bytes.";
+                powers of 1024. The other system follows in parentheses where that helps. Blocks and buffers are \
+                powers of two and are shown as such; JSON and CSV have bytes.";
     command.arg(units.long_help(long).hide_possible_values(true).hide_short_help(true))
 }
 
-/// Lets the units lead that the command line asks for, else those of `defaults`.
+/// Sets the units that the command line requests, else those of `defaults`.
 pub(crate) fn lead_units(matches: &ArgMatches, defaults: &Defaults) {
     // `haul generate` has no such option.
     let asked = matches.try_get_one::<Units>(UNITS).ok().flatten();
     asked.copied().unwrap_or(defaults.units).lead();
 }
 
-/// How much is printed for people.
+/// The amount of output.
 #[derive(Debug, Args)]
 pub(crate) struct VerbosityArguments {
     /// Print the full report; -vv: and the plan's reasons
     ///
     /// Print everything that was measured: requests and their latency, what was tried, processor time, memory, page
     /// cache. By default the report has three lines (what, how fast and durable, and the bottleneck or what to do
-    /// next) and whatever is not as it should be. -vv adds each choice of the plan with its reason.
+    /// next) and a row for each problem. -vv adds each choice of the plan with its reason.
     #[arg(long, short = 'v', action = ArgAction::Count, help_heading = "Output")]
     verbose: u8,
 
     /// Print nothing but errors
     ///
     /// Print nothing but errors: no progress, unless --progress names a style, no warnings, and a report only where
-    /// the exit status is not 0. --hash and --json print what they print.
+    /// the exit status is not 0. The output of --hash and --json stays the same.
     #[arg(long, short = 'q', conflicts_with = "verbose", help_heading = "Output")]
     quiet: bool,
 }
 
 impl VerbosityArguments {
-    /// How much the report says.
+    /// The amount of detail in the report.
     pub(crate) fn verbosity(&self) -> Verbosity {
         match (self.quiet, self.verbose) {
             (true, _) => Verbosity::Quiet,
@@ -55,14 +55,14 @@ impl VerbosityArguments {
         }
     }
 
-    /// Takes the configured style of progress where none is given; beside -q that counts as none.
+    /// Applies the configured progress style if none is given; with -q it counts as none.
     pub(crate) fn take_default(&self, progress: &mut Option<ProgressStyle>, defaults: &Defaults) {
         if !self.quiet {
             progress.get_or_insert(defaults.progress);
         }
     }
 
-    /// How progress is shown where `asked` was given, or is the default.
+    /// The progress style, if `asked` was given or is the default.
     pub(crate) fn progress(&self, asked: ProgressStyle) -> ProgressStyle {
         match asked {
             ProgressStyle::Auto | ProgressStyle::None if self.quiet => ProgressStyle::Silent,
@@ -71,21 +71,20 @@ impl VerbosityArguments {
     }
 }
 
-/// How fast at most, and what is shown on the way and at the end.
+/// The maximum rate, and the output during and after the run.
 #[derive(Debug, Args)]
 pub(crate) struct ShownArguments {
     /// No more than this many bytes a second
     ///
-    /// No more than this many bytes a second on each side: --limit 50M. none: no limit, whatever the configuration
-    /// says.
+    /// Limit each side to this many bytes per second: --limit 50M. none: no limit, even if one is configured.
     #[arg(long, short = 'l', value_name = "RATE", value_parser = words::limit, allow_hyphen_values = true)]
     #[arg(help_heading = "Method")]
     limit: Option<LimitChoice>,
 
     /// auto, bar, plain, json, none
     ///
-    /// How progress is shown on standard error. auto: a bar on a terminal, a line every few seconds elsewhere. SIGUSR1
-    /// prints a line at any time, whatever the style.
+    /// Progress display on standard error. auto: a bar on a terminal, a line every few seconds otherwise. SIGUSR1
+    /// prints a line at any time in any style.
     #[arg(long, value_name = "STYLE", value_parser = words::progress(), help_heading = "Output")]
     #[arg(hide_possible_values = true)]
     progress: Option<ProgressStyle>,
@@ -95,20 +94,20 @@ pub(crate) struct ShownArguments {
 
     /// Print the report as JSON on standard output
     ///
-    /// Print the report, with every run of bytes that is not as it should be, or with --dry-run the plan, as one JSON
+    /// Print the report, with every run of wrong or unreadable bytes, or with --dry-run the plan, as one JSON
     /// document on standard output.
     #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
 impl ShownArguments {
-    /// Takes `defaults` for what is not given.
+    /// Applies `defaults` for omitted options.
     pub(crate) fn take_defaults(&mut self, defaults: &Defaults) {
         self.limit.get_or_insert(defaults.limit);
         self.verbosity.take_default(&mut self.progress, defaults);
     }
 
-    /// The options that these words mean; all others have their defaults.
+    /// The options that these arguments set; all others have their defaults.
     pub(crate) fn options(&self) -> Options {
         Options {
             limit_bytes_per_s: self.limit.flatten(),

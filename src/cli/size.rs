@@ -1,34 +1,34 @@
-//! Sizes in words: `4M`, `63s`, `0x1000`, `100x4KiB`. Strict: what could be meant in two ways is refused.
+//! Parses sizes: `4M`, `63s`, `0x1000`, `100x4KiB`. Strict: ambiguous sizes are refused.
 use std::fmt;
 
-/// What a size may look like, for messages and help.
+/// The accepted forms of a size, for messages and help.
 pub const ACCEPTED: &str = "a number of bytes, without suffix or with B; K, M, G, T, P, E or KiB, MiB, … for powers \
     of 1024; KB, MB, … for powers of 1000; s for 512-byte sectors; 0x for hexadecimal; x between factors";
 
-/// Bytes of the unit `s`. It is 512 whatever the device says, as in partition tables and sysfs.
+/// Bytes of the unit `s`: always 512, regardless of the device, as in partition tables and sysfs.
 const SECTOR_BYTES: u64 = 512;
 
-/// The letters of the units; the n-th stands for 1024 or 1000 to the power of n + 1.
+/// The letters of the units; the n-th means 1024 or 1000 to the power of n + 1.
 const LETTERS: [char; 6] = ['K', 'M', 'G', 'T', 'P', 'E'];
 
-/// Why a text is not a size. `Display` is one clause that says what is wrong, and what is accepted where that helps.
+/// Why a text is not a size. `Display` prints one clause: the error, and the accepted forms if that helps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SizeError {
-    /// No character at all.
+    /// The text is empty.
     Empty,
-    /// Begins with a minus sign.
+    /// It begins with a minus sign.
     Negative,
-    /// Looks like the next option: the value is missing.
+    /// It looks like the next option: the value is missing.
     Missing,
-    /// A factor has no digits, or something else stands where a number has to.
+    /// A factor has no digits, or a number is expected here.
     NoNumber(String),
-    /// A suffix that nothing is known about.
+    /// The suffix is unknown.
     UnknownSuffix(String),
-    /// A suffix that different tools take for different things.
+    /// The suffix has different meanings in different tools.
     AmbiguousSuffix(String),
-    /// A fraction that is not a whole number of bytes.
+    /// A fraction does not result in a whole number of bytes.
     NotWhole,
-    /// More than 2^64 - 1 bytes.
+    /// It exceeds 2^64 - 1 bytes.
     TooLarge,
 }
 
@@ -56,7 +56,7 @@ impl fmt::Display for SizeError {
 
 impl std::error::Error for SizeError {}
 
-/// The bytes that `text` stands for.
+/// Parses `text` into bytes.
 ///
 /// `size = factor { "x" factor }`, `factor = number [suffix]`; a number is decimal, with a fraction if the result is
 /// whole (`1.5G`), or hexadecimal after `0x`. Because B and E are hexadecimal digits, `0x1E` is 30 and no exabyte.
@@ -85,7 +85,7 @@ pub fn parse(text: &str) -> Result<u64, SizeError> {
     }
 }
 
-/// The shortest text that [`parse`] turns into `bytes` again, in the largest binary unit that divides it.
+/// The shortest text that [`parse`] converts back to `bytes`, in the largest binary unit that divides it.
 pub fn print(bytes: u64) -> String {
     let unit = LETTERS.iter().enumerate().rev().find(|(index, _)| {
         let shift = 10 * (index + 1);
@@ -97,7 +97,7 @@ pub fn print(bytes: u64) -> String {
     }
 }
 
-/// The value of the first factor and, where an `x` follows, the text behind it.
+/// The value of the first factor and, if an `x` follows, the text after it.
 fn factor(text: &str) -> Result<(u64, Option<&str>), SizeError> {
     let digits_at = if text.starts_with("0x") || text.starts_with("0X") { 2 } else { 0 };
     let is_digit = |c: char| if digits_at == 2 { c.is_ascii_hexdigit() } else { c.is_ascii_digit() || c == '.' };
@@ -120,7 +120,7 @@ fn factor(text: &str) -> Result<(u64, Option<&str>), SizeError> {
     Ok((value, rest))
 }
 
-/// `digits` times `unit`, where that is a whole number. Exact: no floating point is involved.
+/// `digits` times `unit`, if that is a whole number. Exact: without floating point.
 fn decimal(digits: &str, unit: u64) -> Result<u64, SizeError> {
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
     if whole.is_empty() || fraction.is_empty() || fraction.contains('.') {
@@ -131,7 +131,8 @@ fn decimal(digits: &str, unit: u64) -> Result<u64, SizeError> {
     if fraction.is_empty() {
         return Ok(whole);
     }
-    // Every unit divides 10^60, and a longer fraction of one cannot be whole; 18 places are all that fit in 64 bits.
+    // Each unit divides 10^60, and a fraction with more digits cannot result in a whole number; 18 digits fit
+    // in 64 bits.
     let places = u32::try_from(fraction.len()).ok().filter(|places| *places <= 18).ok_or(SizeError::NotWhole)?;
     let scaled = fraction.parse::<u128>().map_err(|_| SizeError::NotWhole)? * u128::from(unit);
     let scale = 10u128.pow(places);
@@ -142,7 +143,7 @@ fn decimal(digits: &str, unit: u64) -> Result<u64, SizeError> {
     whole.checked_add(part).ok_or(SizeError::TooLarge)
 }
 
-/// Bytes of the unit that `suffix` names.
+/// The size of the unit named by `suffix`, in bytes.
 fn unit_bytes(suffix: &str) -> Result<u64, SizeError> {
     match suffix {
         "" | "B" => return Ok(1),
@@ -168,7 +169,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn every_documented_form_of_a_size_is_read() {
+    fn every_documented_form_of_a_size_is_parsed() {
         let table = [
             ("0", 0),
             ("512", 512),
@@ -203,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bad_size_is_refused_for_what_is_wrong_with_it() {
+    fn every_bad_size_is_refused_with_the_reason() {
         let unknown = |suffix: &str| SizeError::UnknownSuffix(suffix.to_owned());
         let no_number = |found: &str| SizeError::NoNumber(found.to_owned());
         let ambiguous = |suffix: &str| SizeError::AmbiguousSuffix(suffix.to_owned());
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_message_of_an_unknown_suffix_says_what_is_accepted() {
+    fn the_error_of_an_unknown_suffix_lists_the_accepted_ones() {
         let text = unit_bytes("Q").unwrap_err().to_string();
         assert!(
             text.starts_with("unknown suffix 'Q'; accepted: a number of bytes") && text.contains("sectors"),
@@ -254,19 +255,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_printed_size_reads_as_itself(bytes: u64, zeros in 0u32..64) {
+        fn a_printed_size_parses_to_itself(bytes: u64, zeros in 0u32..64) {
             for bytes in [bytes, bytes >> zeros, (bytes >> zeros) << zeros] {
                 prop_assert_eq!(parse(&print(bytes)), Ok(bytes));
             }
         }
 
         #[test]
-        fn no_text_makes_the_reader_panic(text in "\\PC*") {
+        fn no_text_makes_the_parser_panic(text in "\\PC*") {
             let _ = parse(&text);
         }
 
         #[test]
-        fn no_text_that_looks_like_a_size_makes_the_reader_panic(text in "[-+0-9.xXaKMGTPEiBbs]{0,40}") {
+        fn no_text_that_resembles_a_size_makes_the_parser_panic(text in "[-+0-9.xXaKMGTPEiBbs]{0,40}") {
             let _ = parse(&text);
         }
 

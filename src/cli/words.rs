@@ -1,4 +1,4 @@
-//! Readers for the values of options: fixed words, and sizes within bounds.
+//! Parsers for the values of options: fixed words, and sizes within bounds.
 use super::size::{self, SizeError};
 use crate::core::{EngineKind, Extent, HashKind, Portion, Units};
 use crate::plan::{ChooseFrom, Delta, PassthroughMode, ProgressStyle, When};
@@ -7,16 +7,16 @@ use clap::error::ErrorKind;
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// `None` is `auto`. An alias, so that clap does not take it for an option that may be absent.
+/// `None` is `auto`. An alias, so that clap does not treat it as an optional argument.
 pub(crate) type EngineChoice = Option<EngineKind>;
 
-/// `None` is `none`: no limit, whatever the configuration says.
+/// `None` is `none`: no limit, even if one is configured.
 pub(crate) type LimitChoice = Option<u64>;
 
-/// `None` is `none`: no digest, whatever the configuration says.
+/// `None` is `none`: no digest, even if one is configured.
 pub(crate) type HashChoice = Option<HashKind>;
 
-/// A fixed list of words, each with its explanation and what it stands for.
+/// A fixed list of words, each with its description and its value.
 pub(crate) type Table<T> = &'static [(&'static str, &'static str, T)];
 
 const ENGINES: Table<EngineChoice> = &[
@@ -42,9 +42,10 @@ const PASSES: Table<PassthroughMode> = &[
 const HASHES: Table<HashChoice> = &[
     ("blake3", "256 bits, fast", Some(HashKind::Blake3)),
     ("sha256", "256 bits, widely used", Some(HashKind::Sha256)),
+    ("sha512", "512 bits, for existing checksum lists", Some(HashKind::Sha512)),
     ("md5", "128 bits, only for existing checksum lists", Some(HashKind::Md5)),
     ("xxh3", "128 bits, fastest, not cryptographic", Some(HashKind::Xxh3)),
-    ("none", "no digest, whatever the configuration says", None),
+    ("none", "no digest, even if one is configured", None),
 ];
 
 const OFFERED: Table<ChooseFrom> = &[
@@ -63,10 +64,10 @@ const STYLES: Table<ProgressStyle> = &[
 const UNITS: Table<Units> =
     &[("si", "powers of 1000: kB, MB, GB", Units::Si), ("iec", "powers of 1024: KiB, MiB, GiB", Units::Iec)];
 
-/// Other spellings of values, which help does not list.
+/// Alternative spellings of values, which help does not list.
 const ALIASES: [(&str, &str); 2] = [("io_uring", "ring"), ("dest", "destination")];
 
-/// Reads the words of `table`.
+/// A parser for the words of `table`.
 pub(crate) fn words<T: Copy + Send + Sync + 'static>(table: Table<T>) -> impl TypedValueParser<Value = T> {
     let values = table.iter().map(|(word, help, _)| {
         let value = PossibleValue::new(*word).help(*help);
@@ -90,7 +91,7 @@ pub(crate) fn passes() -> impl TypedValueParser<Value = PassthroughMode> {
     words(PASSES)
 }
 
-/// Seconds that a command may take: at least one, at most a day.
+/// Time limit of a command in seconds: from one second to one day.
 pub(crate) fn command_timeout(text: &str) -> Result<u32, String> {
     match text.parse::<u32>() {
         Ok(seconds @ 1..=86_400) => Ok(seconds),
@@ -98,7 +99,7 @@ pub(crate) fn command_timeout(text: &str) -> Result<u32, String> {
     }
 }
 
-/// A length of time: seconds, or with s, m or h behind the number.
+/// A duration: in seconds, or with the suffix s, m or h.
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
     const ACCEPTED: &str = "accepted: a time from 1 s to 24 h, such as 90, 90s, 5m or 2h";
     let (number, unit_s) = match text.char_indices().last() {
@@ -111,7 +112,7 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
     seconds.filter(|seconds| (1..=86_400).contains(seconds)).map(Duration::from_secs).ok_or_else(|| ACCEPTED.to_owned())
 }
 
-/// How long a request may take: with us, ms or s behind the number.
+/// A latency: with the suffix us, ms or s.
 pub(crate) fn latency(text: &str) -> Result<Duration, String> {
     const ACCEPTED: &str = "accepted: a time with suffix us, ms or s, such as 500us, 10ms or 2s";
     let units = [("us", 1), ("ms", 1000), ("s", 1_000_000)];
@@ -120,14 +121,14 @@ pub(crate) fn latency(text: &str) -> Result<Duration, String> {
     micros.filter(|&micros| micros > 0).map(Duration::from_micros).ok_or_else(|| ACCEPTED.to_owned())
 }
 
-/// A range of bytes: its first one, a plus, and how many.
+/// A range of bytes: its offset, a plus sign, and its length.
 pub(crate) fn range(text: &str) -> Result<Extent, String> {
     let (first, len) = text.split_once('+').ok_or("accepted: FIRST+LENGTH, two sizes, such as 10G+512M")?;
     let size = |text| size::parse(text).map_err(|error| error.to_string());
     Ok(Extent { offset: size(first)?, len: size(len)? })
 }
 
-/// A number of places.
+/// A number of positions.
 pub(crate) fn positions(text: &str) -> Result<u32, String> {
     match text.parse::<u32>() {
         Ok(count @ 5..=200) => Ok(count),
@@ -135,7 +136,7 @@ pub(crate) fn positions(text: &str) -> Result<u32, String> {
     }
 }
 
-/// The number of a place of a profile.
+/// The number of a position of a profile.
 pub(crate) fn place(text: &str) -> Result<u32, String> {
     match text.parse::<u32>() {
         Ok(number @ 1..=POSITIONS) => Ok(number),
@@ -143,14 +144,14 @@ pub(crate) fn place(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Places of a profile, where no other number is asked for.
+/// Default number of positions of a profile.
 pub(crate) const POSITIONS: u32 = 20;
 
 pub(crate) fn hash() -> impl TypedValueParser<Value = HashChoice> {
     words(HASHES)
 }
 
-/// How much of the dest is read back: `all`, or `sample:` and a percentage.
+/// The part of the dest to read back: `all`, or `sample:` and a percentage.
 pub(crate) fn portion(text: &str) -> Result<Portion, String> {
     const ACCEPTED: &str = "accepted: all, afterwards, or sample: with a percentage, such as sample:1% or sample:0.5%";
     match text {
@@ -168,12 +169,12 @@ pub(crate) fn portion(text: &str) -> Result<Portion, String> {
     Ok(Portion::Sample { per_million: per_million as u32 })
 }
 
-/// How what differs is found: by the manifest of that name, else by reading the dest.
+/// How differences are found: by the manifest of that name, or by reading the dest.
 pub(crate) fn delta(text: &str) -> Result<Delta, String> {
     Ok(if text.is_empty() { Delta::Read } else { Delta::Manifest(text.to_owned()) })
 }
 
-/// Bytes of a digested block.
+/// Block size of digests, in bytes.
 pub(crate) fn manifest_block(text: &str) -> Result<u64, String> {
     let bytes = size::parse(text).map_err(|error| error.to_string())?;
     if !bytes.is_power_of_two() || !(64 << 10..=1 << 30).contains(&bytes) {
@@ -182,13 +183,13 @@ pub(crate) fn manifest_block(text: &str) -> Result<u64, String> {
     Ok(bytes)
 }
 
-/// The digests in a list of names with commas between them.
+/// The digests in a list of names separated by commas.
 pub(crate) fn hashes_named(text: &str) -> Result<Vec<HashKind>, String> {
     let kinds: Vec<HashChoice> = text.split(',').map(|word| one_of(HASHES, word.trim())).collect::<Result<_, _>>()?;
     hash_kinds(kinds)
 }
 
-/// Each digest once; `none` stands for an empty list, and alone.
+/// Each digest once; `none` alone means an empty list.
 pub(crate) fn hash_kinds(choices: Vec<HashChoice>) -> Result<Vec<HashKind>, String> {
     let mut kinds: Vec<HashKind> = Vec::new();
     for kind in choices.iter().copied().flatten() {
@@ -197,7 +198,7 @@ pub(crate) fn hash_kinds(choices: Vec<HashChoice>) -> Result<Vec<HashKind>, Stri
         }
     }
     if choices.contains(&None) && !kinds.is_empty() {
-        return Err("'none' stands alone, without other digests".to_owned());
+        return Err("'none' cannot be combined with other digests".to_owned());
     }
     Ok(kinds)
 }
@@ -224,7 +225,7 @@ pub(crate) fn choose_from() -> impl TypedValueParser<Value = ChooseFrom> {
     words(OFFERED)
 }
 
-/// Bytes a second, or `none`.
+/// Bytes per second, or `none`.
 pub(crate) fn limit(text: &str) -> Result<LimitChoice, String> {
     if text == "none" { Ok(None) } else { rate(text).map(Some) }
 }
@@ -237,12 +238,12 @@ pub(crate) fn units() -> impl TypedValueParser<Value = Units> {
     words(UNITS)
 }
 
-/// A place: any size.
+/// An offset: any size.
 pub(crate) fn offset(text: &str) -> Result<u64, SizeError> {
     size::parse(text)
 }
 
-/// An amount of bytes: at least one.
+/// A number of bytes: at least one.
 pub(crate) fn amount(text: &str) -> Result<u64, String> {
     match size::parse(text) {
         Ok(0) => Err("0 bytes would copy nothing; omit the option to copy everything".to_owned()),
@@ -250,7 +251,7 @@ pub(crate) fn amount(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Bytes to be written on and on: enough to tell one rate from another.
+/// Bytes to write continuously: enough to distinguish one rate from another.
 pub(crate) fn sustained(text: &str) -> Result<u64, String> {
     match size::parse(text) {
         Ok(bytes) if bytes < 64 << 20 => Err("accepted: 64M or more; a write cache holds several GB".to_owned()),
@@ -258,7 +259,7 @@ pub(crate) fn sustained(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Bytes of a READ BUFFER, which has 24 bits for them.
+/// Size of a READ BUFFER, which has a field of 24 bits.
 pub(crate) fn buffer_size(text: &str) -> Result<u32, String> {
     match size::parse(text) {
         Ok(bytes @ 1..=0xff_ffff) => Ok(bytes as u32),
@@ -267,7 +268,7 @@ pub(crate) fn buffer_size(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Bytes of one block.
+/// A block size, in bytes.
 pub(crate) fn block(text: &str) -> Result<u32, String> {
     const MAX_BYTES: u64 = crate::plan::BLOCK_BYTES_ASKABLE as u64;
     match size::parse(text) {
@@ -287,7 +288,7 @@ pub(crate) fn depth(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Bytes a second: a size, with `/s` behind it or without.
+/// Bytes per second: a size, with or without `/s`.
 pub(crate) fn rate(text: &str) -> Result<u64, String> {
     match size::parse(text.strip_suffix("/s").unwrap_or(text)) {
         Ok(0) => Err("0 bytes per second would never finish; none is no limit".to_owned()),
@@ -295,8 +296,8 @@ pub(crate) fn rate(text: &str) -> Result<u64, String> {
     }
 }
 
-/// The address as text. Messages, JSON and the command that continues a copy have to name it exactly, which they cannot
-/// with bytes that are no text.
+/// The address as UTF-8. Messages, JSON and the command that continues a copy must contain it exactly, which is
+/// impossible with other bytes.
 pub(crate) fn address(operand: &str, words: OsString) -> Result<String, (ErrorKind, String)> {
     if words.is_empty() {
         return Err((ErrorKind::InvalidValue, format!("{operand} is empty; give a path")));

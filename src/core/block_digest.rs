@@ -1,36 +1,33 @@
 //! The digest of one block.
 use super::HashKind;
+use super::zero_bytes::zero_bytes;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 use std::str::FromStr;
 
-/// Zeros to digest for runs that were never read.
-static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
-
-/// A digest of 256 bits of a block's bytes and nothing else: not of its place, so that equal blocks are equal anywhere.
+/// A 256-bit digest of a block's bytes, independent of the block's offset.
 ///
-/// In words it is 64 hexadecimal digits in lower case, what b3sum or sha256sum would print for these bytes.
+/// Its text form is 64 lowercase hexadecimal digits, as b3sum or sha256sum prints them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct BlockDigest([u8; 32]);
 
 impl BlockDigest {
-    /// Whether `kind` may identify blocks: BLAKE3 and SHA-256 may, the others can be made to collide.
+    /// Whether `kind` is suitable for identifying blocks: BLAKE3 and SHA-256 are; collisions can be constructed for the
+    /// others.
     pub fn is_made_by(kind: HashKind) -> bool {
         matches!(kind, HashKind::Blake3 | HashKind::Sha256)
     }
 
-    /// The digest of `bytes`. Panics on a kind that [`BlockDigest::is_made_by`] is not true of.
+    /// The digest of `bytes`. Panics if [`BlockDigest::is_made_by`] is false for `kind`.
     pub fn of(kind: HashKind, bytes: &[u8]) -> Self {
         Self::of_parts(kind, std::iter::once(bytes))
     }
 
-    /// The digest of as many zeros, without memory for them. Panics as [`BlockDigest::of`] does.
+    /// The digest of `len` zeros, without allocating them. Panics under the same condition as [`BlockDigest::of`].
     pub fn of_zeros(kind: HashKind, len: u64) -> Self {
-        let piece = ZEROS.len() as u64;
-        let parts = (0..len.div_ceil(piece)).map(|at| &ZEROS[..(len - at * piece).min(piece) as usize]);
-        Self::of_parts(kind, parts)
+        Self::of_parts(kind, zero_bytes(len))
     }
 
     fn of_parts<'a>(kind: HashKind, parts: impl Iterator<Item = &'a [u8]>) -> Self {
@@ -47,7 +44,9 @@ impl BlockDigest {
                 parts.for_each(|part| hasher.update(part));
                 BlockDigest(hasher.finalize().into())
             }
-            HashKind::Md5 | HashKind::Xxh3 => panic!("{} cannot identify blocks", kind.name()),
+            HashKind::Sha512 | HashKind::Sha1 | HashKind::Md5 | HashKind::Xxh3 => {
+                panic!("{} cannot identify blocks", kind.name())
+            }
         }
     }
 
@@ -116,8 +115,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_digest_is_what_the_sum_programs_print() {
-        // As printed by `printf abc | sha256sum`, and the first example of BLAKE3's own test vectors: no byte at all.
+    fn digests_match_the_sum_programs() {
+        // The first as printed by `printf abc | sha256sum`; the second is the BLAKE3 test vector for empty input.
         let sha = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(BlockDigest::of(HashKind::Sha256, b"abc").to_string(), sha);
         let empty = "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262";
@@ -125,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_are_digested_without_being_there() {
+    fn zeros_are_digested_without_a_buffer() {
         for len in [0usize, 1, 65535, 65536, 65537, 200_000] {
             for kind in [HashKind::Blake3, HashKind::Sha256] {
                 assert_eq!(BlockDigest::of_zeros(kind, len as u64), BlockDigest::of(kind, &vec![0; len]), "{len}");
@@ -134,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn words_lead_back_to_the_digest_and_other_words_to_none() {
+    fn algorithm_names_parse_and_other_words_do_not() {
         let digest = BlockDigest::of(HashKind::Blake3, b"x");
         let hex = digest.to_string();
         assert_eq!(hex.parse(), Ok(digest));

@@ -1,4 +1,4 @@
-//! Memory for blocks: one arena, populated as far as it is used, carved into buffers.
+//! Memory for blocks: an arena that is divided into buffers and populated only as far as it is used.
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::{self, NonNull};
@@ -9,55 +9,55 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-/// Every buffer begins on a multiple of this; no device asks for a coarser memory alignment.
+/// Alignment of every buffer. No known device requires a larger memory alignment.
 pub const PAGE_BYTES: usize = 4096;
 
-/// Size of a huge page on the machines we know, and alignment of the arena so that it can have them.
+/// Size of a huge page, and alignment of an arena that uses huge pages.
 const HUGE_BYTES: usize = 2 << 20;
 
-/// Not registered with a ring.
+/// The arena is not registered with a ring.
 const UNREGISTERED: u32 = u32::MAX;
 
-/// All memory for blocks, mapped once. On huge pages where the kernel grants them: direct I/O then needs one segment
-/// per 2 MiB instead of one per 4 KiB page, which on a virtio disk was worth three times the rate.
+/// All memory for blocks, mapped once, on huge pages where the kernel grants them. Direct I/O then needs one segment
+/// per 2 MiB instead of one per 4 KiB page, which tripled the throughput of a virtio disk.
 #[derive(Debug)]
 pub struct Arena {
-    /// The mapping, longer than `len` where it is to have huge pages, which begin on a multiple of [`HUGE_BYTES`].
+    /// The mapping. It is longer than `len` if the arena uses huge pages, so that the start can be aligned to
+    /// [`HUGE_BYTES`].
     map: NonNull<u8>,
     map_len: usize,
     base: NonNull<u8>,
     len: usize,
-    /// Size of its pages, in bytes.
+    /// Page size, in bytes.
     page_bytes: usize,
-    /// Bytes that buffers were carved from so far, in whole pages: the rest is not resident.
+    /// Bytes that have been divided into buffers so far, in whole pages. The rest is not resident.
     used: AtomicUsize,
-    /// Buffers that are not home; memory is only carved again when there are none.
+    /// Buffers in use. The memory can be divided again only when this is 0.
     out: AtomicUsize,
-    /// Index under which a ring knows the whole arena, or [`UNREGISTERED`].
+    /// Index of the fixed buffer under which a ring has the arena registered, or [`UNREGISTERED`].
     registered: AtomicU32,
-    /// Bytes from the start on that the ring knows.
+    /// Number of registered bytes, from the start.
     registered_bytes: AtomicUsize,
 }
 
-// SAFETY: the arena is plain memory; who may touch which part is settled by the buffers carved from it, each of which
-// is the only owner of its part.
+// SAFETY: the arena is plain memory, and each buffer has exclusive access to its part of it.
 unsafe impl Send for Arena {}
-// SAFETY: as above; the arena's own fields are atomics or never change.
+// SAFETY: as above; the fields of the arena are atomics or immutable.
 unsafe impl Sync for Arena {}
 
 impl Arena {
-    /// Maps `len` bytes, rounded up to the size of whole huge pages. It has them, unless less than one is asked for:
-    /// clearing that takes longer than filling a few blocks. Nothing is resident yet.
+    /// Maps `len` bytes, rounded up to whole huge pages. A length below one huge page is mapped with 4 KiB pages
+    /// instead, because clearing a huge page takes longer than filling a few blocks. Nothing is resident yet.
     ///
     /// # Errors
-    /// What `mmap(2)` says, mostly ENOMEM.
+    /// The error of `mmap(2)`, usually ENOMEM.
     pub fn map(len: usize) -> io::Result<Arc<Arena>> {
         let page_bytes = if len < HUGE_BYTES { PAGE_BYTES } else { HUGE_BYTES };
         let len = len.next_multiple_of(HUGE_BYTES).max(HUGE_BYTES);
-        // What mmap(2) returns is on a page.
+        // mmap(2) returns a page-aligned address.
         let map_len = len + page_bytes - PAGE_BYTES;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        // SAFETY: a fresh private mapping, no address is asked for.
+        // SAFETY: creates a private mapping at an address that the kernel chooses.
         let map = unsafe { libc::mmap(ptr::null_mut(), map_len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
         if map == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
@@ -67,7 +67,7 @@ impl Arena {
         // SAFETY: gap <= page_bytes - PAGE_BYTES, so `len` bytes from there are inside the mapping.
         let base = unsafe { map.add(gap) };
         let advice = if page_bytes == HUGE_BYTES { libc::MADV_HUGEPAGE } else { libc::MADV_NOHUGEPAGE };
-        // SAFETY: the range is inside our mapping. A kernel without huge pages says EINVAL, which changes nothing.
+        // SAFETY: the range is inside our mapping. A kernel without huge pages returns EINVAL and changes nothing.
         unsafe { libc::madvise(base.as_ptr().cast(), len, advice) };
         let registered = UNREGISTERED.into();
         let (used, out, registered_bytes) = (0.into(), 0.into(), 0.into());
@@ -81,12 +81,12 @@ impl Arena {
     }
 
     #[cfg(any(test, feature = "internals"))]
-    /// Never true: an arena is at least one huge page.
+    /// Always false: an arena has at least one page.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// An arena of `len` bytes for a pool, of which the first `ready_bytes` get memory now.
+    /// An arena of `len` bytes for a pool, with the first `ready_bytes` made resident now.
     pub(super) fn for_pool(len: usize, ready_bytes: usize) -> io::Result<Arc<Arena>> {
         let arena = Arena::map(len)?;
         arena.out.store(1, Relaxed);
@@ -101,34 +101,37 @@ impl Arena {
         libc::iovec { iov_base: self.base.as_ptr().cast(), iov_len: self.used.load(Relaxed) }
     }
 
-    /// Notes that a ring knows the part in use as fixed buffer `index`; `None` takes that back.
+    /// Records that the used part is registered with a ring as fixed buffer `index`, or with `None` that it no longer
+    /// is.
     pub fn set_registered(&self, index: Option<u16>) {
         self.registered_bytes.store(self.used.load(Relaxed), Relaxed);
         self.registered.store(index.map_or(UNREGISTERED, u32::from), Relaxed);
     }
 
-    /// Makes `count` buffers of `block_bytes` each, page aligned, and gives them memory now rather than in mid-copy.
+    /// Divides the arena into `count` page-aligned buffers of `block_bytes` each and makes them resident now, so that
+    /// no page fault delays the copy.
     ///
-    /// Panics when buffers of an earlier carving are still out, or when the arena is too small for as many.
+    /// Panics if buffers from an earlier call are still in use, or if the arena is too small.
     pub fn carve(self: &Arc<Self>, block_bytes: u32, count: u32) -> Vec<Buffer> {
         let stride = (block_bytes as usize).next_multiple_of(PAGE_BYTES);
         let fits = stride.checked_mul(count as usize).filter(|bytes| *bytes <= self.len);
         let bytes = fits.unwrap_or_else(|| panic!("{count} blocks of {block_bytes} do not fit in {} bytes", self.len));
-        // Taken in one step, so that of two threads one is refused. Acquire: what the last owner of a buffer did to its
-        // bytes, before the Release of its drop, is over.
+        // A single compare-exchange, so that only one of two threads succeeds. Acquire pairs with the Release in
+        // `Buffer::drop`: accesses of the previous owners happened before.
         let taken = self.out.compare_exchange(0, count as usize, Acquire, Relaxed);
         assert!(taken.is_ok(), "buffers of the last carving are still out");
         self.populate(bytes);
         let piece = |index: u32| {
-            // SAFETY: inside the arena by the assertion above; pieces do not overlap, and no older ones are out.
+            // SAFETY: inside the arena by the assertion above; the parts do not overlap, and no earlier buffer is in
+            // use.
             let bytes = unsafe { self.base.add(index as usize * stride) };
             Buffer { bytes, len: block_bytes, arena: self.clone() }
         };
         (0..count).map(piece).collect()
     }
 
-    /// One buffer of `len` bytes with an arena of its own. Unlike those of [`Arena::carve`], no page of it is resident
-    /// before it is used.
+    /// One buffer of `len` bytes in a separate arena. Unlike with [`Arena::carve`], its pages become resident on first
+    /// use.
     ///
     /// # Errors
     /// As for [`Arena::map`].
@@ -138,14 +141,14 @@ impl Arena {
         Ok(Buffer { bytes: arena.base, len, arena })
     }
 
-    /// One buffer of `len` bytes that a driver shares with haul: what is at `fd`, mapped.
+    /// One buffer of `len` bytes that maps the memory of the driver at `fd`, shared with haul.
     ///
     /// # Errors
-    /// What `mmap(2)` says: ENOMEM for more than the driver has, ENODEV where it shares nothing.
+    /// The error of `mmap(2)`: ENOMEM if `len` exceeds the driver's memory, ENODEV if the driver shares none.
     pub fn shared(fd: BorrowedFd<'_>, len: u32) -> io::Result<Buffer> {
         let map_len = len as usize;
         let access = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a fresh mapping, no address is asked for.
+        // SAFETY: creates a new mapping at an address that the kernel chooses.
         let map = unsafe { libc::mmap(ptr::null_mut(), map_len, access, libc::MAP_SHARED, fd.as_raw_fd(), 0) };
         if map == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
@@ -167,7 +170,8 @@ impl Arena {
         Ok(Buffer { bytes: map, len, arena: Arc::new(arena) })
     }
 
-    /// Faults the first `len` bytes in with one call, where the kernel can (since 5.14); else they come as touched.
+    /// Makes the first `len` bytes resident with one call (MADV_POPULATE_WRITE, since 5.14). On older kernels pages
+    /// become resident on first use.
     fn populate(&self, len: usize) {
         let len = len.next_multiple_of(self.page_bytes).min(self.len);
         self.used.fetch_max(len, Relaxed);
@@ -178,7 +182,7 @@ impl Arena {
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        // SAFETY: our own mapping; buffers hold the arena alive, so none is left.
+        // SAFETY: our own mapping. Every buffer holds a reference to the arena, so none exists any more.
         unsafe { libc::munmap(self.map.as_ptr().cast(), self.map_len) };
     }
 }
@@ -191,35 +195,35 @@ pub struct Buffer {
     arena: Arc<Arena>,
 }
 
-// SAFETY: a Buffer is the only owner of its part of the arena.
+// SAFETY: a buffer has exclusive access to its part of the arena.
 unsafe impl Send for Buffer {}
 
 impl Buffer {
     /// The `len` bytes of `arena` from `offset` on.
     ///
     /// # Safety
-    /// They lie inside the arena, and no other buffer has any of them as long as this one lives.
+    /// The bytes must be inside the arena, and no other buffer may contain any of them while this one exists.
     pub(super) unsafe fn within(arena: &Arc<Arena>, offset: usize, len: u32) -> Buffer {
         debug_assert!(offset + len as usize <= arena.len);
         arena.out.fetch_add(1, Relaxed);
-        // SAFETY: inside the arena, says the caller.
+        // SAFETY: inside the arena, as the caller guarantees.
         let bytes = unsafe { arena.base.add(offset) };
         Buffer { bytes, len, arena: arena.clone() }
     }
 
-    /// Where in `arena` it begins; `None`: it is not of that arena.
+    /// Its offset in `arena`; `None` if it belongs to another arena.
     pub(super) fn offset_in(&self, arena: &Arc<Arena>) -> Option<usize> {
         let start = self.bytes.as_ptr() as usize - self.arena.base.as_ptr() as usize;
         Arc::ptr_eq(&self.arena, arena).then_some(start)
     }
 
-    /// Bytes it can hold.
+    /// Capacity in bytes.
     pub fn len(&self) -> u32 {
         self.len
     }
 
     #[cfg(any(test, feature = "internals"))]
-    /// It can hold nothing.
+    /// Whether the capacity is 0.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -230,13 +234,13 @@ impl Buffer {
         unsafe { slice::from_raw_parts(self.bytes.as_ptr(), self.len as usize) }
     }
 
-    /// The bytes, to be changed.
+    /// The bytes, mutable.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: as above, and `&mut self` makes the access unique.
         unsafe { slice::from_raw_parts_mut(self.bytes.as_ptr(), self.len as usize) }
     }
 
-    /// Index of the fixed buffer that holds these bytes, where a ring has the arena registered.
+    /// Index of the fixed buffer that contains these bytes; `None` if they are not registered with a ring.
     pub fn registered(&self) -> Option<u16> {
         let index = u16::try_from(self.arena.registered.load(Relaxed)).ok()?;
         let end = self.bytes.as_ptr() as usize - self.arena.base.as_ptr() as usize + self.len as usize;
@@ -268,14 +272,14 @@ mod tests {
     }
 
     #[test]
-    fn an_arena_can_be_carved_anew_once_all_buffers_are_home() {
+    fn an_arena_can_be_carved_again_after_all_buffers_returned() {
         let arena = Arena::map(1 << 20).unwrap();
         drop(arena.carve(4096, 3));
         assert_eq!(arena.carve(65536, 2).len(), 2);
     }
 
     #[test]
-    fn a_small_arena_has_memory_for_what_is_carved_from_it_and_a_large_one_whole_huge_pages() {
+    fn a_small_arena_maps_what_is_carved_and_a_large_one_whole_huge_pages() {
         let ready = |arena_bytes, block_bytes| {
             let arena = Arena::map(arena_bytes).unwrap();
             drop(arena.carve(block_bytes, 1));
@@ -286,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shared_buffer_is_what_is_mapped_there() {
+    fn a_shared_buffer_is_the_mapped_memory() {
         use std::os::fd::AsFd;
         use std::os::unix::fs::FileExt;
         let file = tempfile::tempfile().unwrap();
@@ -300,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_threads_that_carve_at_once_one_is_refused() {
+    fn one_of_two_threads_that_carve_concurrently_is_refused() {
         use std::sync::Barrier;
         for _ in 0..200 {
             let arena = Arena::map(HUGE_BYTES).unwrap();
@@ -308,7 +312,7 @@ mod tests {
             let carve = || {
                 start.wait();
                 let carved = std::panic::catch_unwind(|| arena.carve(PAGE_BYTES as u32, 3));
-                // Nobody gives anything back before both have tried.
+                // Both threads try before either returns its buffer.
                 end.wait();
                 usize::from(carved.is_ok())
             };

@@ -1,18 +1,18 @@
-//! Sides that lie nowhere: bytes that are made as they are read, and bytes that are examined instead of kept.
+//! Computed sides: sources that generate their bytes, and dests that check bytes instead of storing them.
 use super::Damage;
 
-/// Makes the bytes of a source. Called from any thread, for any offset, in any order.
+/// Generates the bytes of a source. Called from any thread, for any offset, in any order.
 pub trait Maker: Send + Sync {
-    /// Fills `bytes` with those that belong at byte `offset` and behind. The plan sees to it that both are multiples of
-    /// what the maker makes at once; others panic.
+    /// Fills `bytes` with the content at byte `offset`. Panics unless the offset and the length are multiples of the
+    /// unit of generation; the plan ensures that they are.
     fn make(&self, bytes: &mut [u8], offset: u64);
 }
 
-/// Looks at the bytes that come to a dest. Called from any thread, in any order, once for every byte.
+/// Checks the bytes written to a dest. Called from any thread, in any order, once for every byte.
 pub trait PatternChecker: Send + Sync {
-    /// Looks at `bytes`, which were read from byte `offset` on. An end that is no whole block is not judged.
+    /// Checks `bytes`, which were read at byte `offset`. A partial block at the end is not checked.
     fn judge(&self, bytes: &[u8], offset: u64);
 
-    /// What was found so far.
+    /// The damage found so far.
     fn damage(&self) -> Damage;
 }

@@ -1,19 +1,19 @@
-//! The name by which one disk finds another, to copy from it.
+//! The name by which one disk identifies another as the source of a copy command.
 
-/// Most bytes of a name: what fits into a descriptor of EXTENDED COPY.
+/// Maximum bytes of a name: the space in a descriptor of EXTENDED COPY.
 const NAME_BYTES_MAX: usize = 20;
 
-/// The name of a SCSI logical unit for a copy manager: a binary designator of its page 83h.
+/// Identifies a SCSI logical unit to a copy manager: a binary designator from VPD page 83h.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CopyName {
-    /// Type of the designator: 3 for NAA, 2 for EUI.
+    /// Designator type: 3 for NAA, 2 for EUI.
     kind: u8,
     len: u8,
     bytes: [u8; NAME_BYTES_MAX],
 }
 
 impl CopyName {
-    /// A designator of type `kind`, 0 to 15; `None` for one of no bytes or more than 20.
+    /// A designator of type `kind`, 0 to 15; `None` if it is empty or longer than 20 bytes.
     pub fn new(kind: u8, bytes: &[u8]) -> Option<CopyName> {
         if bytes.is_empty() || bytes.len() > NAME_BYTES_MAX {
             return None;
@@ -23,7 +23,7 @@ impl CopyName {
         Some(name)
     }
 
-    /// Type of the designator, 0 to 15.
+    /// Designator type, 0 to 15.
     pub fn kind(&self) -> u8 {
         self.kind
     }

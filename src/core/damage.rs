@@ -1,46 +1,45 @@
-//! What is wrong on a disk that the test pattern was written to.
+//! Damage found on a disk that holds the test pattern.
 use super::{Extent, ExtentSet};
 
-/// Damaged runs that are kept apart. Beyond this, blocks are counted and no longer listed: a disk without one good
-/// block must not fill the memory.
+/// Maximum number of damaged runs that are listed. Further damaged blocks are only counted, so that a disk without a
+/// good block does not exhaust memory.
 pub const DAMAGED_RUNS_MAX: usize = 1 << 16;
 
-/// What a block is instead of what was written.
+/// The kind of damage of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DamageKind {
-    /// Two blocks lie in each other's place: here is the one that belongs `distance` bytes further on, and the other
-    /// way round.
+    /// Two blocks are exchanged: this one holds the block that belongs `distance` bytes further on, and vice versa.
     Swapped {
-        /// In bytes; negative where the other lies before this one.
+        /// In bytes; negative if the other block has the lower offset.
         distance: i64,
     },
-    /// Another block of the pattern: the one that belongs `distance` bytes further on.
+    /// Holds the block of the pattern that belongs `distance` bytes further on.
     Misplaced {
-        /// In bytes; negative where that place lies before this one.
+        /// In bytes; negative if that block belongs at a lower offset.
         distance: i64,
         /// The run that wrote it.
         run: u64,
     },
-    /// Of another run: what this run wrote there was lost.
+    /// Holds a block of another run: the write of this run was lost.
     Stale {
         /// The run that wrote it.
         run: u64,
     },
-    /// One block up to some byte and another from there.
+    /// Holds parts of two different blocks.
     Torn,
-    /// Nothing but zeros: discarded, or never written.
+    /// Only zeros: discarded, or never written.
     Zero,
-    /// Nothing of the pattern.
+    /// Not a block of the pattern.
     Foreign,
-    /// Right but for some bits.
+    /// The expected block with some flipped bits.
     Flipped,
 }
 
 impl DamageKind {
-    /// The words for all kinds, in the order of [`DamageKind::index`].
+    /// The names of all kinds, in the order of [`DamageKind::index`].
     pub const NAMES: [&'static str; 7] = ["swapped", "misplaced", "stale", "torn", "zero", "foreign", "flipped"];
 
-    /// Position in arrays of one entry a kind.
+    /// Index into arrays with one entry per kind.
     pub fn index(self) -> usize {
         match self {
             DamageKind::Swapped { .. } => 0,
@@ -53,91 +52,91 @@ impl DamageKind {
         }
     }
 
-    /// The word for messages and JSON.
+    /// The name for messages and JSON.
     pub fn name(self) -> &'static str {
         Self::NAMES[self.index()]
     }
 }
 
-/// Neighbouring blocks with the same damage.
+/// Adjacent blocks with the same damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DamagedRun {
-    /// Which blocks; offsets count from the first byte of the disk.
+    /// The blocks; offsets count from the first byte of the disk.
     pub extent: Extent,
-    /// What they are.
+    /// The kind of damage.
     pub kind: DamageKind,
-    /// The first byte that is wrong; exact to 64 bytes for torn blocks, the first of the block where all of it is.
+    /// Offset of the first wrong byte: exact to 64 bytes for torn blocks, the start of the block if all of it is wrong.
     pub first: u64,
-    /// Bits that are wrong, where only some are; 0 otherwise.
+    /// Number of wrong bits if the kind is flipped; 0 otherwise.
     pub bits: u64,
 }
 
-/// What the damage of a whole disk says about it.
+/// The diagnosis for the disk as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conclusion {
-    /// Addresses repeat: the disk says that it is larger than it is.
+    /// Addresses wrap around: the disk reports a larger capacity than it has.
     Wraps {
-        /// What it holds, in bytes.
+        /// The actual capacity, in bytes.
         holds_bytes: u64,
     },
-    /// From this byte to the end of what was checked no block is right.
+    /// No block from this offset to the end of the checked range is correct.
     NothingFrom {
         /// In bytes.
         offset: u64,
     },
 }
 
-/// What is wrong on a disk that the test pattern was written to.
+/// Damage found on a disk that holds the test pattern.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Damage {
-    /// Bytes of a block.
+    /// Block size, in bytes.
     pub block_bytes: u32,
-    /// The run that was searched for.
+    /// The expected run.
     pub run: u64,
-    /// Bytes that were judged, in whole blocks.
+    /// Bytes checked, in whole blocks.
     pub checked_bytes: u64,
-    /// Runs of damaged blocks, ascending.
+    /// Runs of damaged blocks, ascending by offset.
     pub runs: Vec<DamagedRun>,
-    /// Damaged blocks of each kind, by [`DamageKind::index`].
+    /// Number of damaged blocks of each kind, by [`DamageKind::index`].
     pub blocks: [u64; DamageKind::NAMES.len()],
-    /// Bits that are wrong in the blocks that are right but for some bits.
+    /// Number of flipped bits in blocks of the kind flipped.
     pub flipped_bits: u64,
-    /// There were more runs than are kept; their blocks are counted.
+    /// More runs were found than are listed; their blocks are only counted.
     pub unlisted: bool,
-    /// What all this says about the disk.
+    /// The diagnosis of the disk.
     pub conclusion: Option<Conclusion>,
 }
 
 impl Damage {
-    /// Every block that was judged is what was written.
+    /// Whether every checked block is correct.
     pub fn is_empty(&self) -> bool {
         self.damaged_blocks() == 0
     }
 
-    /// Takes blocks out that could not be read in whole: what was judged in their place says nothing. `unread` counts
-    /// from the first byte of the disk.
+    /// Removes blocks that could not be read completely, because their verdict is meaningless. Offsets in `unread`
+    /// count from the first byte of the disk.
     pub fn leave_out(&mut self, unread: &ExtentSet) {
         let block = u64::from(self.block_bytes.max(1));
         let whole = |extent: Extent| {
             let start = extent.offset - extent.offset % block;
             Extent::new(start, extent.end().next_multiple_of(block) - start)
         };
-        let gone: ExtentSet = unread.iter().map(whole).collect();
-        self.checked_bytes = self.checked_bytes.saturating_sub(gone.total_bytes());
+        let removed: ExtentSet = unread.iter().map(whole).collect();
+        self.checked_bytes = self.checked_bytes.saturating_sub(removed.total_bytes());
         for run in std::mem::take(&mut self.runs) {
-            let lost_bytes = gone.covered_bytes(run.extent);
+            let lost_bytes = removed.covered_bytes(run.extent);
             self.blocks[run.kind.index()] -= lost_bytes / block;
             if lost_bytes == run.extent.len {
                 self.flipped_bits -= run.bits;
             }
-            self.runs.extend(gone.gaps(run.extent).map(|extent| {
+            self.runs.extend(removed.gaps(run.extent).map(|extent| {
                 let first = if (extent.offset..extent.end()).contains(&run.first) { run.first } else { extent.offset };
                 DamagedRun { extent, first, ..run }
             }));
         }
     }
 
-    /// Blocks that are not what was written.
+    /// Number of damaged blocks.
     pub fn damaged_blocks(&self) -> u64 {
         self.blocks.iter().sum()
     }

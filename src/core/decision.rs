@@ -1,16 +1,16 @@
-//! A plan, and what is reported about it.
-use super::{Plan, Side};
+//! A plan, and the notes for the report about it.
+use super::{Identity, Plan, Side};
 
-/// One choice and why it was made, for `--dry-run` and the report.
+/// A choice and the reason for it, for `--dry-run` and the report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
-    /// What was chosen about, in words: `engine`, `block size`, `source`, ….
+    /// Subject of the choice: `engine`, `block size`, `source`, ….
     pub topic: &'static str,
-    /// What was chosen.
+    /// The choice.
     pub choice: String,
-    /// Why: a clause.
+    /// The reason, a clause.
     pub because: String,
-    /// The choice is about this side alone.
+    /// The side, if the choice concerns only one.
     pub side: Option<Side>,
 }
 
@@ -21,31 +21,39 @@ impl Reason {
     }
 }
 
-/// What is reported about a plan. Nothing is carried out by it.
+/// Explanations of a plan for the user. No code depends on them.
 #[derive(Clone, Debug, Default)]
 pub struct PlanNotes {
-    /// How much is copied, and why so much.
+    /// How much is copied, and the reason.
     pub range: Option<Reason>,
-    /// Why the engine that moves bytes is the one it is: a clause.
+    /// Why this engine is used, a clause.
     pub engine_because: String,
-    /// What else was chosen, and why.
+    /// The other choices and the reasons for them.
     pub why: Vec<Reason>,
-    /// What the user should know before it begins.
+    /// Bytes that earlier runs have copied, with `--resume`.
+    pub already_bytes: u64,
+    /// What is not as the names of the sides suggest, and no warning.
+    pub remarks: Vec<String>,
+    /// Warnings to show before the copy starts.
     pub warnings: Vec<String>,
-    /// What the user calls the run.
+    /// The user's label for the run.
     pub label: Option<String>,
+    /// Model, serial number and transport of the source, as far as known.
+    pub source: Identity,
+    /// The same for each dest, in order.
+    pub dests: Vec<Identity>,
 }
 
-/// A plan, and what is reported about it.
+/// A plan and its notes.
 #[derive(Clone, Debug)]
 pub struct Decision {
-    /// What is carried out.
+    /// What the copy does.
     pub plan: Plan,
-    /// What is reported.
+    /// What the report shows about it.
     pub notes: PlanNotes,
 }
 
-// A test about a choice is a test about its plan.
+// Lets tests access the fields of the plan directly.
 #[cfg(test)]
 impl std::ops::Deref for Decision {
     type Target = Plan;

@@ -8,73 +8,72 @@ pub struct Device {
     pub name: String,
     /// Its node: `/dev/sda`.
     pub path: PathBuf,
-    /// Other names: links that lead to it, and the sg, bsg or ng node of the same disk.
+    /// Other paths: symbolic links to it, and the sg, bsg or ng node of the same disk.
     pub aliases: Vec<PathBuf>,
-    /// Bytes; 0 for a drive without a medium.
+    /// Size in bytes; 0 for a drive without a medium.
     pub size: u64,
-    /// Who it is.
+    /// Its identity.
     pub identity: Identity,
-    /// What it was made of: kernel names of the devices beneath a dm or md device, the file beneath a loop device.
+    /// Lower devices: kernel names of the devices beneath a dm or md device, path of the file beneath a loop device.
     pub made_of: Vec<String>,
-    /// It is rotational; `None` if unknown.
+    /// Whether it is rotational; `None` if unknown.
     pub rotational: Option<bool>,
-    /// The kernel's sequence number of the disk, which another disk or medium under the same name does not have; `None`
-    /// before Linux 5.15.
+    /// The kernel's sequence number of the disk, which changes with the disk or medium; `None` before Linux 5.15.
     pub disk_sequence: Option<u64>,
-    /// Its medium can be taken out.
+    /// Whether its medium is removable.
     pub removable: bool,
-    /// It or its medium can be taken out while the machine runs: removable, a disk on USB, an SD card.
+    /// Whether it or its medium can be removed at run time: removable media, USB disks, SD cards.
     pub hotplug: bool,
-    /// It cannot be written to now.
+    /// Whether it is write-protected at present.
     pub read_only: bool,
-    /// Smallest addressable unit; 0 if unknown.
+    /// Logical block size; 0 if unknown.
     pub logical_block_bytes: u32,
-    /// Natural write unit; 0 if unknown.
+    /// Physical block size; 0 if unknown.
     pub physical_block_bytes: u32,
     /// Scheduler and read-ahead.
     pub queue_policy: QueuePolicy,
-    /// This process may read it; what is on it is not known otherwise.
+    /// Whether this process may read it; its content is unknown otherwise.
     pub readable: bool,
-    /// What is on it, according to its first blocks: `GPT`, `ext4 "root"`, `empty`.
+    /// Its content, according to its first blocks: `GPT`, `ext4 "root"`, `empty`.
     pub content: Option<String>,
-    /// Uses of it, of its partitions, and of what is on top of them.
+    /// How it, its partitions and the devices stacked on them are in use.
     pub uses: Vec<InUse>,
     /// Block size and depth that `haul tune --save` found for reading it.
     pub saved: Option<SavedPace>,
     /// The same for writing it.
     pub saved_write: Option<SavedPace>,
-    /// What measuring it by writing has left.
+    /// The undo journal that an unfinished `haul tune --write` left.
     pub undo: Option<WaitingUndo>,
     /// An unfinished copy to it.
     pub pending: Option<PendingCopy>,
-    /// Its partitions in the order of their places.
+    /// Its partitions, ascending by offset.
     pub partitions: Vec<DevicePartition>,
 }
 
 /// A partition of a listed device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DevicePartition {
-    /// Name, place and content.
+    /// Name, extent and content.
     pub partition: Partition,
     /// Its node: `/dev/sda1`.
     pub path: PathBuf,
-    /// Links that lead to it.
+    /// Symbolic links to it.
     pub aliases: Vec<PathBuf>,
-    /// Uses of it and of what is on top of it.
+    /// How it and the devices stacked on it are in use.
     pub uses: Vec<InUse>,
-    /// What measuring it by writing has left.
+    /// The undo journal that an unfinished `haul tune --write` left.
     pub undo: Option<WaitingUndo>,
     /// An unfinished copy to it.
     pub pending: Option<PendingCopy>,
 }
 
-/// An undo journal of a device: measuring it by writing is not over, or was interrupted, so that some places do not
-/// have the original data.
+/// An undo journal of a device: a measurement by writing is running or was interrupted, so some extents do not have
+/// their original data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingUndo {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// Bytes in it; `None` while a process measures.
+    /// Bytes of original data in it; `None` while a process measures.
     pub kept_bytes: Option<u64>,
 }
 
@@ -85,11 +84,11 @@ pub struct ScsiDevice {
     pub name: String,
     /// That node: `/dev/sg3`.
     pub path: PathBuf,
-    /// Other nodes of it: `/dev/st0`, `/dev/nst0`, `/dev/sch0`, `/dev/bsg/2:0:1:0`.
+    /// Its other nodes: `/dev/st0`, `/dev/nst0`, `/dev/sch0`, `/dev/bsg/2:0:1:0`.
     pub others: Vec<PathBuf>,
-    /// Host, channel, target and unit: `2:0:1:0`.
+    /// Host, channel, target and logical unit: `2:0:1:0`.
     pub address: String,
-    /// Peripheral device type, as INQUIRY has it; `None` if unknown.
+    /// Peripheral device type, as reported by INQUIRY; `None` if unknown.
     pub peripheral_type: Option<u8>,
     /// Vendor and model.
     pub model: Option<String>,
@@ -98,7 +97,7 @@ pub struct ScsiDevice {
 }
 
 impl ScsiDevice {
-    /// The words for its type.
+    /// The name of its type.
     pub fn kind(&self) -> &'static str {
         match self.peripheral_type {
             Some(0 | 14 | 20) => "disk without a block device",

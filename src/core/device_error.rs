@@ -1,31 +1,31 @@
-//! What a device itself says of a failure.
+//! Errors that a device itself reports.
 use super::Kind;
 use std::{error, fmt, io};
 
-/// A failure as the device itself reported it: travels inside an [`io::Error`], which has no number then.
+/// An error that the device itself reported. It is wrapped in an [`io::Error`], which then has no errno.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceError {
-    /// What sort of failure it is.
+    /// The kind of failure.
     pub kind: Kind,
-    /// In the words of its standard: `medium error: unrecovered read error (3/11/00), LBA 4660`.
+    /// The error in the terms of the device's standard: `medium error: unrecovered read error (3/11/00), LBA 4660`.
     pub words: String,
-    /// First byte that it blames, on this side; `None` where it names none.
+    /// Offset on this side of the first byte in error; `None` if the device reported none.
     pub offset: Option<u64>,
-    /// It says so of the blocks it was asked for and not of itself: others may be fine.
+    /// The error concerns the requested blocks, not the whole device: other blocks may be readable.
     pub of_medium: bool,
-    /// What to do next, a full sentence; empty where nothing helps.
+    /// Suggested next step, a full sentence; may be empty.
     pub advice: &'static str,
-    /// Sense key, additional sense code and its qualifier, where a SCSI disk gave them.
+    /// Sense key, additional sense code and qualifier, if a SCSI disk reported them.
     pub sense: Option<[u8; 3]>,
 }
 
 impl DeviceError {
-    /// The device's error, if this error came from one.
+    /// The device's error that `error` wraps, if any.
     pub fn of(error: &io::Error) -> Option<&DeviceError> {
         error.get_ref()?.downcast_ref()
     }
 
-    /// The device compared, and what it has differs.
+    /// Whether a compare command found a difference.
     pub fn is_miscompare(&self) -> bool {
         matches!(self.sense, Some([0xe, ..]))
     }
@@ -50,8 +50,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_device_said_is_found_again_in_an_error_of_the_kernels_kind() {
-        let said = DeviceError {
+    fn an_error_of_a_device_keeps_its_codes_and_errno() {
+        let device_failure = DeviceError {
             kind: Kind::Io,
             words: "medium error".to_owned(),
             offset: Some(512),
@@ -59,9 +59,9 @@ mod tests {
             advice: "",
             sense: Some([3, 0x11, 0]),
         };
-        assert!(!said.is_miscompare());
-        let error = io::Error::from(said.clone());
-        assert_eq!(DeviceError::of(&error), Some(&said));
+        assert!(!device_failure.is_miscompare());
+        let error = io::Error::from(device_failure.clone());
+        assert_eq!(DeviceError::of(&error), Some(&device_failure));
         assert_eq!((error.to_string().as_str(), error.raw_os_error()), ("medium error", None));
         assert_eq!(DeviceError::of(&io::Error::from_raw_os_error(libc::EIO)), None);
     }

@@ -1,33 +1,33 @@
-//! Where two sides are not the same.
+//! Differences between two sides.
 use super::{Extent, ExtentSet, Side};
 
-/// Runs that are kept apart. Beyond this, differences are counted and no longer listed: two disks that have nothing to
-/// do with each other must not fill the memory.
+/// Maximum number of runs that are listed. Further differences are only counted, so that two unrelated disks do not
+/// exhaust memory.
 pub const DIFFERING_RUNS_MAX: usize = 1 << 16;
 
-/// Where two sides are not the same. Offsets count from the first byte of what was compared.
+/// Differences between two sides. Offsets count from the first byte that was compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
-    /// The first byte that differs.
+    /// Offset of the first differing byte.
     pub first: Option<u64>,
-    /// Bytes that differ.
+    /// Number of differing bytes.
     pub bytes: u64,
-    /// Runs of sectors in which bytes differ.
+    /// Runs of sectors that contain differing bytes.
     pub runs: ExtentSet,
-    /// There were more runs than are kept.
+    /// More runs were found than are listed.
     pub unlisted: bool,
-    /// The side that ended before the other, and what it lacks in bytes, where that is known.
+    /// The shorter side, and by how many bytes it is shorter, if known.
     pub shorter: Option<(Side, Option<u64>)>,
 }
 
 impl Differences {
-    /// Everything that was compared was the same, and both sides ended where they should.
+    /// Whether all compared bytes are equal and both sides have the expected length.
     pub fn is_empty(&self) -> bool {
         self.bytes == 0 && self.shorter.is_none()
     }
 
-    /// Adds `bytes` differing bytes that lie in `run`, the first of them at `first`. Runs may come in any order, and
-    /// two may share a sector whose bytes came in two blocks.
+    /// Adds `bytes` differing bytes within `run`, the first of them at `first`. Runs may be added in any order; two may
+    /// share a sector if a block boundary divides it.
     pub fn add(&mut self, run: Extent, first: u64, bytes: u64) {
         self.first = Some(self.first.map_or(first, |known| known.min(first)));
         self.bytes += bytes;
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_runs_are_kept_than_memory_is_meant_for() {
+    fn the_number_of_kept_runs_is_bounded() {
         let mut differences = Differences::default();
         for number in 0..DIFFERING_RUNS_MAX as u64 + 10 {
             differences.add(Extent::new(number * 1024, 512), number * 1024, 1);

@@ -1,21 +1,21 @@
 //! Blocks of a copy and their digests.
 use super::{BlockDigest, Extent, HashKind};
 
-/// That each block of a copy is digested by itself, and how.
+/// The parameters of per-block digests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BlockDigests {
-    /// With what; one that [`BlockDigest::is_made_by`] is true of.
+    /// The algorithm; [`BlockDigest::is_made_by`] must be true for it.
     pub kind: HashKind,
-    /// Bytes of a block. Blocks begin at multiples of it, counted from the first byte of the copy; a power of two.
+    /// Block size in bytes, a power of two. Blocks begin at multiples of it, counted from the first byte of the copy.
     pub block_bytes: u64,
 }
 
-/// What bytes of a copy were: a block, or zeros.
+/// A block of a copy and its digest, or a run of zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DigestedBlock {
-    /// Which bytes, counted from the first byte of the copy. One block, which is shorter than the others only at the
-    /// end of what was digested; or, of zeros, one block or more.
+    /// The bytes, counted from the first byte of the copy. One block, which may be shorter at the end of the digested
+    /// data, or one or more blocks of zeros.
     pub extent: Extent,
-    /// Of these bytes; `None`: they are zeros.
+    /// The digest of these bytes; `None` for zeros.
     pub digest: Option<BlockDigest>,
 }

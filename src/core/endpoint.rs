@@ -1,6 +1,7 @@
-//! One side of a copy, open and ready.
+//! One open side of a copy.
 use super::{
-    CopyName, Damage, DestOutcome, DestTally, Extent, Facts, Kind, Op, Queue, RecordDevice, Request, Run, RunKind,
+    CopyName, Damage, DestOutcome, DestTally, Digest, Extent, ExtentSet, Facts, Kind, Op, Queue, RecordDevice, Request,
+    Run, RunKind, Upload,
 };
 use io_uring::{squeue, types};
 use std::cmp::Ordering;
@@ -8,19 +9,19 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
-/// How an endpoint differs from what it was when it was opened.
+/// A change of an endpoint since it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndpointChange {
-    /// It has this many bytes more.
+    /// The size grew by this many bytes.
     Grew(u64),
-    /// It has this many bytes fewer.
+    /// The size shrank by this many bytes.
     Shrank(u64),
-    /// Same size, but another process wrote to it.
+    /// The size is the same, but another process wrote to it.
     Modified,
 }
 
 impl EndpointChange {
-    /// The change from a size in bytes to another; `None`: it is the same.
+    /// Compares two sizes in bytes; `None` if they are equal.
     pub fn of_size(was: u64, is: u64) -> Option<EndpointChange> {
         match is.cmp(&was) {
             Ordering::Greater => Some(EndpointChange::Grew(is - was)),
@@ -30,78 +31,90 @@ impl EndpointChange {
     }
 }
 
-/// What to report about a side at the end of a copy.
+/// What an endpoint reports at the end of a copy.
 #[derive(Debug, Default)]
 pub struct ClosingReport {
-    /// How it was reached, where that is worth a word in the report: `SCSI commands (/dev/sg0)`.
+    /// How the endpoint was accessed, if the report should mention it: `SCSI commands (/dev/sg0)`.
     pub detail: Option<String>,
-    /// What the user should know of how it went on this side.
+    /// Notes for the user about this side.
     pub notes: Vec<String>,
-    /// What was not available for speed on this side, and what was used instead.
+    /// Unavailable optimizations and the methods used instead.
     pub fallbacks: Vec<String>,
-    /// What was wrong with the bytes that came, for a dest that judges them.
+    /// The damage found, if the dest checks what it receives.
     pub damage: Option<Damage>,
-    /// How each of several dests ended that look like one.
+    /// The digest of the file or stream itself, where its content was read.
+    pub stored_digest: Option<Digest>,
+    /// The outcome of each dest, if this endpoint combines several.
     pub dests: Vec<DestOutcome>,
 }
 
-/// Whose bytes a dest takes over by itself.
+/// The bytes of a dest that a later run can rely on.
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    /// The bytes.
+    pub bytes: ExtentSet,
+    /// How a later run continues the upload that has them, if it is one.
+    pub upload: Option<Upload>,
+}
+
+/// The source of a copy that bypasses user space.
 #[derive(Clone, Copy, Debug)]
 pub enum OffloadSource<'a> {
-    /// The file that is open here: the file system shares its extents (FICLONERANGE, since 4.5).
+    /// An open file: the file system shares its extents (FICLONERANGE, since 4.5).
     File(BorrowedFd<'a>),
-    /// The device as a whole that the dest is, or is a part of: by a command of its own.
+    /// The whole device that is, or contains, the dest.
     SameDevice,
-    /// The device of that name, as a whole: by a command of the dest's.
+    /// Another whole device, by the name that the dest's copy command uses for it.
     Device(&'a CopyName),
 }
 
-/// One side of a copy, open and ready. One implementation per kind of thing that holds bytes.
+/// One open side of a copy. Each kind of endpoint implements it.
 pub trait Endpoint: Send + Sync {
-    /// What it is.
+    /// The facts found by probing.
     fn facts(&self) -> &Facts;
 
-    /// Carries the present transfer of the request out and returns when it is done: the bytes moved, at least one
-    /// unless the end is reached. Everyone can. Called from any thread; retries EINTR itself.
+    /// Executes the current transfer of the request and returns the number of bytes moved: at least one, except at the
+    /// end of the data. Every endpoint supports this. May be called from any thread; retries EINTR internally.
     ///
     /// # Errors
     /// The kernel's error, unchanged, or a [`super::DeviceError`]; ECANCELED after [`Endpoint::cancel`].
     fn perform(&self, request: &mut Request) -> io::Result<u32>;
 
-    /// How to put requests on an io_uring, for endpoints that can be.
+    /// Conversion of requests to io_uring entries, if supported.
     fn on_ring(&self) -> Option<&dyn OnRing> {
         None
     }
 
-    /// A queue of its own, for endpoints that have one.
+    /// Opens a separate queue, if supported.
     fn own_queue(&self, _depth: u32) -> Option<io::Result<Box<dyn Queue>>> {
         None
     }
 
-    /// Its records, for endpoints that move them by commands of their own. Not while a queue of it is in use.
+    /// Access by records, for endpoints that support passthrough commands. Not to be used while a queue of the endpoint
+    /// is in use.
     fn records(&self) -> Option<Arc<dyn RecordDevice>> {
         None
     }
 
-    /// The run that begins at `within.offset`, cut at `within.end()`. `within` is not empty and counts on this side.
-    /// Endpoints that know nothing of holes say that all is data.
+    /// The run that begins at `within.offset`, limited to `within.end()`. Offsets count on this side; `within` is not
+    /// empty. Endpoints without holes report that everything is data.
     ///
     /// # Errors
-    /// The kernel's error when asked for the next hole.
+    /// The error of the seek for the next hole.
     fn run_at(&self, within: Extent) -> io::Result<Run> {
         Ok(Run { extent: within, kind: RunKind::Data })
     }
 
-    /// Prepares a dest for `extent` before the first write, where that helps: allocates, so that a full file system
-    /// is noticed now. Nothing that a reader could see changes but the size.
+    /// Prepares a dest for `extent` before the first write: allocates space, so that a full file system is detected
+    /// early. Changes nothing that a reader could see except the size.
     ///
     /// # Errors
-    /// ENOSPC when there is no room; endpoints to which this means nothing do nothing.
+    /// ENOSPC if there is not enough space. Endpoints that need no preparation do nothing.
     fn prepare(&self, _extent: Extent) -> io::Result<()> {
         Ok(())
     }
 
-    /// Makes a regular dest file end at `size` bytes; others do nothing.
+    /// Sets the size of a regular dest file to `size` bytes; other endpoints do nothing.
     ///
     /// # Errors
     /// The error of `ftruncate(2)`.
@@ -109,35 +122,51 @@ pub trait Endpoint: Send + Sync {
         Ok(())
     }
 
-    /// Returns when everything written so far survives a power loss, a new file's name too.
+    /// Returns when all data written so far, and the directory entry of a new file, survives a power loss.
     ///
     /// # Errors
-    /// The error of `fdatasync(2)`: also of writes that were acknowledged before.
+    /// The error of `fdatasync(2)`, which may concern writes that were acknowledged earlier.
     fn make_durable(&self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Takes bytes of `from` over without transferring them to haul: those of `extent`, which counts there, to
-    /// `to_offset` on this side. Returns the bytes: one at least, and all of `extent` or fewer; of a file all. They do
-    /// not overlap.
+    /// Makes a dest that appears as a whole visible, with `size` bytes: all of a copy was written. Other endpoints do
+    /// nothing.
     ///
     /// # Errors
-    /// EOPNOTSUPP, or a [`super::DeviceError`] of [`Kind::Unsupported`], where it cannot; of a file system
-    /// also EXDEV or EINVAL. Nothing has changed then. Otherwise the device's error.
+    /// The store refuses it, or has something else afterwards.
+    fn complete(&self, _size: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Those of the acknowledged bytes that a later run can rely on, after [`Endpoint::make_durable`]: all of them,
+    /// unless the dest collects bytes in larger parts. Offsets count from the first byte of the copy.
+    fn kept(&self, acknowledged: ExtentSet) -> Kept {
+        Kept { bytes: acknowledged, upload: None }
+    }
+
+    /// Copies or shares bytes without transferring them through haul: from `extent` of `from` to `to_offset` on this
+    /// side. The extents must not overlap. Returns the number of bytes copied: at least one, possibly fewer than
+    /// requested; for a file always all.
+    ///
+    /// # Errors
+    /// EOPNOTSUPP, or a [`super::DeviceError`] of [`Kind::Unsupported`], if it is not supported; for a file system also
+    /// EXDEV or EINVAL. Nothing has changed then. Otherwise the device's error.
     fn offload(&self, _from: OffloadSource<'_>, _extent: Extent, _to_offset: u64) -> io::Result<u64> {
         Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP))
     }
 
-    /// The descriptor that most goes through, of what has pages in the page cache: to ask for them, or to share its
-    /// extents with the other side.
+    /// The main descriptor of an endpoint whose data is in the page cache: to query its pages, or to share its extents
+    /// with the other side.
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         None
     }
 
-    /// Makes calls of `perform` that wait for another process, as on a pipe, return ECANCELED, now and from now on.
+    /// Makes calls of `perform` that wait for another process, such as on a pipe, return ECANCELED, including later
+    /// calls.
     fn cancel(&self) {}
 
-    /// What a failure means here. `error` came of `op` at `offset` on this side.
+    /// Classifies the `error` of `op` at `offset` on this side.
     fn diagnose(&self, _op: Op, _offset: u64, error: &io::Error) -> Kind {
         match error.raw_os_error() {
             Some(libc::ENOSPC | libc::EDQUOT) => Kind::NoSpace,
@@ -146,23 +175,23 @@ pub trait Endpoint: Send + Sync {
         }
     }
 
-    /// What to report about this side; asked at the end of a copy, of several dests once.
+    /// What to report about this side. Called once, at the end of a copy, also if it combines several dests.
     fn closing(&self) -> ClosingReport {
         ClosingReport::default()
     }
 
-    /// The running numbers of each of several dests that look like one; asked before the first request.
+    /// The counters of each dest, if this endpoint combines several. Called before the first request.
     fn dest_tallies(&self) -> Vec<Arc<DestTally>> {
         Vec::new()
     }
 
-    /// How it changed since it was opened, as far as that can be seen; asked at the end of a copy.
+    /// How the endpoint changed since it was opened, as far as that can be detected. Called at the end of a copy.
     fn change(&self) -> Option<EndpointChange> {
         None
     }
 
-    /// Has the page cache drop what it holds of `extent`, which is clean, and says how many bytes of that are still
-    /// there (cachestat, since 6.5, or mincore); `None` if unknown.
+    /// Evicts the clean pages of `extent` from the page cache and returns the number of its bytes that remain cached
+    /// (cachestat, since 6.5, or mincore); `None` if unknown.
     fn uncache(&self, _extent: Extent) -> Option<u64> {
         None
     }
@@ -170,28 +199,28 @@ pub trait Endpoint: Send + Sync {
 
 /// Turns requests into ring entries and ring results back into byte counts.
 ///
-/// An entry has 64 bytes and a completion 16; passthrough commands need the wide form, of 128 and 32. A ring has one
-/// form for all its entries: where either side needs the wide one, both are encoded so.
+/// An entry has 64 bytes and a completion 16; passthrough commands need the wide form with 128 and 32 bytes. All
+/// entries of a ring have the same form: if one side needs the wide form, both use it.
 ///
 /// # Safety
-/// Entries go to the kernel unchecked, and the kernel reads and writes memory by what they say. An implementation
-/// promises of every entry that it encodes:
+/// The kernel executes entries without further checks and accesses the memory that they reference. An implementation
+/// guarantees for every entry that it encodes:
 ///
-/// * It names no memory but the present transfer of its request, and what belongs to the endpoint.
-/// * The kernel writes to the request's bytes for a read alone, and moves no more bytes than the present transfer has,
-///   by any field of the entry or of a command in it.
-/// * What belongs to the endpoint stays where it is while the endpoint lives, is named by no other entry before
-///   the completion, and if the kernel writes to it is only reached as atomics or by raw pointers meanwhile.
-/// * It works on `fd`. The descriptor of [`OnRing::fd`] is the same at any time, and open for as long as the endpoint
-///   lives. So is any other descriptor that the entry names.
-/// * It has exactly one completion, after which the kernel touches none of that memory.
+/// * It references only the memory of the current transfer of its request, and memory that the endpoint owns.
+/// * The kernel writes to the request's buffer only for a read, and no field of the entry or of an embedded command
+///   covers more bytes than the current transfer has.
+/// * Memory that the endpoint owns does not move while the endpoint exists, and no other entry references it before the
+///   completion. If the kernel writes to it, haul accesses it only as atomics or by raw pointers until then.
+/// * It operates on `fd`. [`OnRing::fd`] always returns the same descriptor, which stays open as long as the endpoint
+///   exists. The same is true of any other descriptor that the entry references.
+/// * It has exactly one completion, after which the kernel no longer accesses any of that memory.
 ///
-/// The caller that pushes an entry promises in turn:
+/// The caller that pushes an entry guarantees in turn:
 ///
-/// * The request was taken ([`OnRing::takes`]) and is kept as it is until the completion, its buffer with it; no other
-///   request with the same slot is on a ring meanwhile.
-/// * The endpoint is kept until the completion too.
-/// * Where the kernel does not say when it is done, both are leaked.
+/// * The endpoint accepted the request ([`OnRing::takes`]), and the request and its buffer are not changed or moved
+///   before the completion. No other request with the same slot is on a ring meanwhile.
+/// * The endpoint is not dropped before the completion.
+/// * If the kernel does not report the completion, both are leaked.
 ///
 /// ```
 /// # use haul::core::{OnRing, Request};
@@ -213,7 +242,7 @@ pub trait Endpoint: Send + Sync {
 /// }
 /// ```
 ///
-/// Without `unsafe` that cannot be promised:
+/// An implementation without `unsafe` does not compile:
 ///
 /// ```compile_fail,E0200
 /// # use haul::core::{OnRing, Request};
@@ -234,20 +263,20 @@ pub trait Endpoint: Send + Sync {
 /// }
 /// ```
 pub unsafe trait OnRing {
-    /// The descriptor to register with the ring.
+    /// The descriptor that is registered with the ring.
     fn fd(&self) -> BorrowedFd<'_>;
 
-    /// It can only be on a ring of the wide form (since 5.19).
+    /// Whether it requires a ring of the wide form (since 5.19).
     fn needs_wide(&self) -> bool {
         false
     }
 
-    /// Whether it would encode this request now; the others go through `perform` on a helper thread.
+    /// Whether it can encode this request now; other requests go to `perform` on a helper thread.
     fn takes(&self, request: &Request) -> bool;
 
-    /// The entry for the present transfer, which points into the request's buffer: the caller that pushes it keeps the
-    /// request until the completion. `fd` is where the ring has [`OnRing::fd`] registered. Never asked of an endpoint
-    /// that needs the wide form.
+    /// The entry for the current transfer, which references the request's buffer: the caller keeps the request until
+    /// the completion. `fd` is the index under which [`OnRing::fd`] is registered. Never called for an endpoint that
+    /// requires the wide form.
     fn encode(&self, request: &mut Request, fd: types::Fixed) -> squeue::Entry;
 
     /// The same for a ring of the wide form.
@@ -255,8 +284,8 @@ pub unsafe trait OnRing {
         self.encode(request, fd).into()
     }
 
-    /// Bytes moved, or the error, from the `res` field of the completion and, on a ring of the wide form, what follows
-    /// it; `None`: nothing has happened, and another way is worth a try.
+    /// Bytes moved, or the error, from the `res` field of the completion and, on a ring of the wide form, the extra
+    /// fields; `None` if nothing has happened and the request can be submitted by another method.
     ///
     /// # Errors
     /// The error of the kernel or the device.

@@ -1,38 +1,40 @@
-//! What went wrong, where, and what to do next.
+//! Errors: the cause, the location, and what to do next.
 use super::{Op, Side};
 use std::{error, fmt, io};
 
-/// The library's results.
+/// Result type of the library.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What sort of failure it is; decides the exit status.
+/// The kind of failure; determines the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// The command line asks for something that is invalid. Exit status 2.
+    /// The command line is invalid. Exit status 2.
     Usage,
-    /// It could be done and would be a mistake. Exit status 3.
+    /// The operation was refused for safety. Exit status 3.
     Refused,
-    /// A path does not exist, or may not be opened.
+    /// A path does not exist, or cannot be opened.
     Open,
     /// The device or file system reported an error.
     Io,
-    /// The device was there and no longer is.
-    Gone,
+    /// The device has disappeared during the operation.
+    Disconnected,
     /// The dest is full.
     NoSpace,
-    /// The source has fewer bytes than it said.
+    /// The compressed data of the source is damaged, or the source is not what its checksum says.
+    Corrupt,
+    /// The source has fewer bytes than it reported.
     EndedEarly,
     /// The reader of the dest pipe closed it.
     BrokenPipe,
-    /// The kernel or a limit forbids what was asked for by name: an engine, direct I/O.
+    /// The kernel or a limit prevents what the user requested: an engine, direct I/O.
     Unsupported,
-    /// The copy was asked to stop.
+    /// The copy was cancelled on request.
     Cancelled,
 }
 
 impl Kind {
-    /// The exit status of a run that ended by this: 1 I/O failure, 2 usage, 3 refused for safety.
+    /// The exit status of a run that failed: 1 I/O failure, 2 usage, 3 refused for safety.
     pub fn exit_status(self) -> u8 {
         match self {
             Kind::Usage => 2,
@@ -42,53 +44,54 @@ impl Kind {
     }
 }
 
-/// A failure with all that its reader needs: what was asked, what is wrong, where, and what to do.
+/// A failure with its full description: operation, cause, location, and what to do next.
 ///
-/// `Display` prints one line without `source` and without `advice`; [`Error::source`] and [`Error::advice`] give those.
+/// `Display` prints one line without `source` and `advice`.
 #[derive(Debug)]
 pub struct Error {
-    /// What sort.
+    /// The kind of failure.
     pub kind: Kind,
-    /// What went wrong in words, the path in it: "cannot read source /dev/sdb".
+    /// The failed operation with the path: "cannot read source /dev/sdb".
     pub what: String,
-    /// The side, where one is to blame.
+    /// The affected side, if any.
     pub side: Option<Side>,
-    /// Byte offset on that side, where one is known.
+    /// Byte offset on that side, if known.
     pub offset: Option<u64>,
-    /// Logical block size of that side, to name the sector; 1 where there are none.
+    /// Logical block size of that side, from which the sector number is computed; 1 if it has no sectors.
     pub sector_bytes: u32,
     /// The kernel's error.
     pub source: Option<io::Error>,
-    /// What to do next, a full sentence; empty where nothing helps.
+    /// Suggested next step, a full sentence; may be empty.
     pub advice: String,
 }
 
 impl Error {
-    /// A failure with neither side nor offset.
+    /// A failure without side and offset.
     pub fn new(kind: Kind, what: impl Into<String>) -> Self {
         let what = what.into();
         Error { kind, what, side: None, offset: None, sector_bytes: 1, source: None, advice: String::new() }
     }
 
-    /// A failure of an I/O request, in words that say what it means: a disk that was pulled out reads as its end and
-    /// writes as full, so what the kernel says is not enough.
+    /// A failed I/O request. The message explains misleading kernel errors: on a removed disk, reads return end of file
+    /// and writes report ENOSPC.
     pub fn of_request(kind: Kind, op: Op, side: Side, path: &str, offset: u64, source: io::Error) -> Self {
         let (doing, name) = (op.name(), side.name());
         let what = match kind {
-            Kind::Gone => format!("{name} {path} has disappeared: cannot {doing} it"),
+            Kind::Disconnected => format!("{name} {path} has disappeared: cannot {doing} it"),
             Kind::NoSpace => format!("{name} {path} is full: cannot {doing} it"),
             Kind::EndedEarly => format!("{name} {path} ended early: cannot {doing} it"),
             Kind::BrokenPipe => format!("cannot {doing} {name} {path}: its reader has closed it"),
+            Kind::Corrupt => format!("cannot decompress {name} {path}"),
             _ => format!("cannot {doing} {name} {path}"),
         };
         Error { side: Some(side), offset: Some(offset), source: Some(source), ..Error::new(kind, what) }
     }
 
-    /// A failure that was found when the page cache was written back: it has no place, for the kernel reports none.
+    /// A failed writeback of the page cache. It has no offset, because the kernel does not report one.
     pub fn of_writeback(kind: Kind, side: Side, path: &str, source: io::Error) -> Self {
         let name = side.name();
         let (what, advice) = match kind {
-            Kind::Gone => (format!("{name} {path} has disappeared: cannot write it"), ""),
+            Kind::Disconnected => (format!("{name} {path} has disappeared: cannot write it"), ""),
             Kind::NoSpace => (format!("{name} {path} is full: cannot write it"), "Free space there, then copy again."),
             _ => (format!("cannot write {name} {path}"), "The kernel log (dmesg) may show where. Then copy again."),
         };
@@ -96,25 +99,25 @@ impl Error {
         Error::new(kind, format!("{what}: {which}")).on(side).because(source).advise(advice)
     }
 
-    /// The same with a side.
+    /// Sets the side.
     pub fn on(mut self, side: Side) -> Self {
         self.side = Some(side);
         self
     }
 
-    /// The same with the kernel's error.
+    /// Sets the kernel's error.
     pub fn because(mut self, source: io::Error) -> Self {
         self.source = Some(source);
         self
     }
 
-    /// The same with the logical block size, so that the message can name the sector.
+    /// Sets the logical block size, so that the message includes the sector number.
     pub fn in_sectors_of(mut self, sector_bytes: u32) -> Self {
         self.sector_bytes = sector_bytes;
         self
     }
 
-    /// The same with what to do next.
+    /// Sets the advice.
     pub fn advise(mut self, advice: impl Into<String>) -> Self {
         self.advice = advice.into();
         self
@@ -152,16 +155,17 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_is_gone_is_called_so_whatever_the_kernel_says() {
-        for (op, said) in [(Op::Read, io::ErrorKind::UnexpectedEof), (Op::Write, io::ErrorKind::StorageFull)] {
-            let error = Error::of_request(Kind::Gone, op, Side::Dest, "/dev/sdb", 0, said.into());
+    fn a_removed_disk_is_reported_as_removed_for_every_errno() {
+        for (op, device_failure) in [(Op::Read, io::ErrorKind::UnexpectedEof), (Op::Write, io::ErrorKind::StorageFull)]
+        {
+            let error = Error::of_request(Kind::Disconnected, op, Side::Dest, "/dev/sdb", 0, device_failure.into());
             assert!(error.to_string().starts_with("destination /dev/sdb has disappeared: cannot"), "{error}");
         }
     }
 
     #[test]
     fn each_kind_has_the_documented_exit_status() {
-        let table = [(Kind::Usage, 2), (Kind::Refused, 3), (Kind::Io, 1), (Kind::Gone, 1), (Kind::NoSpace, 1)];
+        let table = [(Kind::Usage, 2), (Kind::Refused, 3), (Kind::Io, 1), (Kind::Disconnected, 1), (Kind::NoSpace, 1)];
         for (kind, status) in table {
             assert_eq!(kind.exit_status(), status, "{kind:?}");
         }

@@ -1,20 +1,20 @@
-//! How long a copy is expected to take, reported before it begins and beside what it took.
+//! The expected duration of a copy, shown before it begins and next to the actual duration afterwards.
 use super::Side;
 use std::time::Duration;
 
-/// What a copy is expected to be held up by.
+/// The expected bottleneck of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// By this side.
+    /// This side.
     Side(Side),
-    /// By both about as much, or by one after the other.
+    /// Both sides about equally, or each in turn.
     Both,
-    /// By the limit that was asked for.
+    /// The requested rate limit.
     Limit,
 }
 
 impl Bound {
-    /// The word for JSON.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Bound::Side(side) => side.key(),
@@ -24,17 +24,17 @@ impl Bound {
     }
 }
 
-/// Where the rate of writing the dest is taken from: nothing is written to find it out.
+/// Source of the write rate of the dest. Estimating never writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteRate {
-    /// It was read: a rotational disk passes the same bytes in the same time, whatever it does there.
+    /// The measured read rate: a rotational disk reads and writes at the same rate.
     AsRead,
-    /// It was measured and kept by `haul tune --write --save`.
+    /// The rate that `haul tune --write --save` measured and stored.
     Saved,
 }
 
 impl WriteRate {
-    /// The word for JSON.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             WriteRate::AsRead => "as_read",
@@ -46,16 +46,17 @@ impl WriteRate {
 /// Why an estimate is a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doubt {
-    /// The write rate of the destination is unknown: flash, caches that fill up and networks do not write as they read.
+    /// The write rate of the dest is unknown: flash, caches that fill up and networks write at other rates than they
+    /// read.
     Writing,
-    /// The source may not keep the rate at which it was read: a network or a virtual disk.
+    /// The read rate of the source may change: a network or a virtual disk.
     Reading,
-    /// With more requests in flight a side may be read faster than it was.
+    /// More requests in flight may increase the read rate of a side.
     QueueDepth,
 }
 
 impl Doubt {
-    /// The word for JSON.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Doubt::Writing => "writing",
@@ -65,31 +66,31 @@ impl Doubt {
     }
 }
 
-/// How long a copy is expected to take.
+/// The expected duration of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
-    /// For the whole copy, before what is read back: not less than this.
+    /// Minimum duration of the whole copy, without reading back.
     pub at_least: Duration,
-    /// Nor more than this; `None` if unknown.
+    /// Maximum duration; `None` if unknown.
     pub at_most: Option<Duration>,
-    /// Why these differ.
+    /// Why minimum and maximum differ.
     pub doubt: Option<Doubt>,
-    /// Mean rate of reading the source over all bytes of the copy; `None` where it is not known.
+    /// Mean read rate of the source over all bytes of the copy; `None` if unknown.
     pub source_bytes_per_s: Option<u64>,
-    /// The same for the other side: of writing it, or of reading it where nothing is written.
+    /// The same for the dest: its write rate, or its read rate if nothing is written.
     pub dest_bytes_per_s: Option<u64>,
-    /// Where the rate of writing is from; `None` where it is not known, or nothing is written.
+    /// Source of the write rate; `None` if it is unknown, or nothing is written.
     pub write_rate: Option<WriteRate>,
-    /// What is expected to hold it up; `None` where only one side is known.
+    /// The expected bottleneck; `None` if the rate of only one side is known.
     pub bound: Option<Bound>,
-    /// Places that were read, on both sides together.
+    /// Number of locations that were read, on both sides together.
     pub places: u32,
-    /// What finding this out took.
+    /// Duration of the measurement.
     pub took: Duration,
 }
 
 impl Estimate {
-    /// The time, where it is not a range.
+    /// The expected duration, unless the estimate is a range.
     pub fn time(&self) -> Option<Duration> {
         self.at_most.filter(|_| self.doubt.is_none())
     }

@@ -1,46 +1,46 @@
-//! Rare facts, sent as they happen.
+//! Rare events, sent as they happen.
 use super::{DigestedBlock, Error, Limits};
 
-/// What the copy is busy with; the number is what [`super::Tally::phase`] holds.
+/// The current phase of the copy; [`super::Tally::phase`] holds its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Moving bytes.
+    /// Transferring data.
     Copying = 0,
-    /// Making what was moved durable.
+    /// Making the transferred data durable.
     Flushing = 1,
-    /// Nothing more will happen.
+    /// The copy has ended.
     Ended = 2,
 }
 
-/// A rare fact about the running copy.
+/// A rare event of a running copy.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// A phase began.
+    /// A phase has started.
     Began(Phase),
-    /// Other limits hold from the next block on.
+    /// New limits apply from the next block on.
     Paced {
-        /// What they are.
+        /// The new limits.
         limits: Limits,
-        /// One clause: why.
+        /// The reason, a clause.
         because: &'a str,
     },
-    /// Something planned was not available and another way was taken.
+    /// A planned method was not available; this one is used instead.
     FellBack(&'a str),
-    /// Something the user should know, that does not end the copy.
+    /// A warning; the copy continues.
     Warned(&'a str),
-    /// A block has arrived and was digested, or zeros have; ascending. Not rare: progress displays skip it.
+    /// A block, or a run of zeros, was digested after it was written; ascending. Frequent: progress displays ignore it.
     Digested(DigestedBlock),
-    /// The copy ends here.
+    /// The copy failed.
     Failed(&'a Error),
 }
 
-/// Receives events. Called from the pump's thread: must return at once.
+/// Receives events. Called from the pump's thread; must return immediately.
 pub trait Observer: Sync {
-    /// Hears of one event.
+    /// Receives one event.
     fn on_event(&self, event: &Event<'_>);
 }
 
-/// Hears nothing.
+/// Ignores all events.
 #[derive(Debug)]
 pub struct NoObserver;
 

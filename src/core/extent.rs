@@ -1,4 +1,4 @@
-//! A run of bytes, and its arithmetic.
+//! A run of bytes, and operations on it.
 
 /// A run of bytes: `offset..offset + len`, both in bytes. `offset + len` never overflows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -10,7 +10,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// The extent `offset..offset + len`. Panics when the end is beyond `u64::MAX`: sizes are checked before.
+    /// The extent `offset..offset + len`. Panics if the end exceeds `u64::MAX`; callers check sizes before.
     pub fn new(offset: u64, len: u64) -> Self {
         assert!(offset.checked_add(len).is_some(), "extent {offset}+{len} exceeds the largest possible offset");
         Extent { offset, len }
@@ -21,17 +21,17 @@ impl Extent {
         self.offset + self.len
     }
 
-    /// No byte at all.
+    /// Whether it has no bytes.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// At least one byte is in both.
+    /// Whether the two have at least one byte in common.
     pub fn overlaps(&self, other: &Extent) -> bool {
         self.intersection(other).is_some()
     }
 
-    /// The bytes in both; `None` when there are none.
+    /// The bytes in both; `None` if there are none.
     pub fn intersection(&self, other: &Extent) -> Option<Extent> {
         let offset = self.offset.max(other.offset);
         let end = self.end().min(other.end());
@@ -39,7 +39,7 @@ impl Extent {
     }
 }
 
-/// What the bytes of a run are known to be before they are read.
+/// What is known about the bytes of a run before they are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RunKind {
     /// They have to be read.
@@ -48,12 +48,12 @@ pub enum RunKind {
     Zero,
 }
 
-/// An extent of one kind.
+/// An extent that is all data or all zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Run {
     /// The bytes.
     pub extent: Extent,
-    /// What they are.
+    /// Data or zeros.
     pub kind: RunKind,
 }
 
@@ -64,7 +64,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_intersection_holds_exactly_the_bytes_in_both(a in 0u64..64, b in 0u64..64, c in 0u64..64, d in 0u64..64) {
+        fn an_intersection_has_exactly_the_bytes_in_both(a in 0u64..64, b in 0u64..64, c in 0u64..64, d in 0u64..64) {
             let (left, right) = (Extent::new(a, b), Extent::new(c, d));
             let both: Vec<u64> = (0..256).filter(|at| (a..a + b).contains(at) && (c..c + d).contains(at)).collect();
             let found = left.intersection(&right).map_or(vec![], |common| (common.offset..common.end()).collect());

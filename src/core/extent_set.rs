@@ -1,17 +1,17 @@
-//! A set of bytes, kept as the extents it is made of.
+//! A set of bytes, stored as extents.
 use super::Extent;
 use rangemap::RangeSet;
 use std::ops::Range;
 
-/// A set of bytes, kept as ascending extents that neither overlap nor touch.
+/// A set of bytes, stored as ascending extents that neither overlap nor touch.
 ///
-/// Every way to change it leaves it merged, so two sets with the same bytes are equal. An insertion or removal costs
-/// the logarithm of the number of extents, and each extent that it swallows. The byte `u64::MAX` can never be in it, as
-/// no [`Extent`] holds it.
+/// Extents are always merged, so two sets with the same bytes are equal. An insertion or removal takes time logarithmic
+/// in the number of extents, for each extent that it absorbs. The byte `u64::MAX` cannot be in the set, because no
+/// [`Extent`] contains it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExtentSet {
     ranges: RangeSet<u64>,
-    /// Kept beside the ranges, so that progress can ask for it often.
+    /// Sum of the lengths, cached because the progress display reads it often.
     total_bytes: u64,
 }
 
@@ -24,12 +24,12 @@ fn extent(range: &Range<u64>) -> Extent {
 }
 
 impl ExtentSet {
-    /// The set without a byte.
+    /// The empty set.
     pub fn new() -> Self {
         ExtentSet::default()
     }
 
-    /// Puts every byte of `extent` in; those that are in already change nothing.
+    /// Adds the bytes of `extent`.
     pub fn insert(&mut self, extent: Extent) {
         if !extent.is_empty() {
             self.total_bytes += extent.len - self.covered_bytes(extent);
@@ -37,7 +37,7 @@ impl ExtentSet {
         }
     }
 
-    /// Takes every byte of `extent` out; those that are not in change nothing.
+    /// Removes the bytes of `extent`.
     pub fn remove(&mut self, extent: Extent) {
         if !extent.is_empty() {
             self.total_bytes -= self.covered_bytes(extent);
@@ -45,35 +45,35 @@ impl ExtentSet {
         }
     }
 
-    /// Puts every byte of `other` in.
+    /// Adds the bytes of `other`.
     pub fn insert_all(&mut self, other: &ExtentSet) {
         other.iter().for_each(|extent| self.insert(extent));
     }
 
-    /// Takes every byte of `other` out.
+    /// Removes the bytes of `other`.
     pub fn remove_all(&mut self, other: &ExtentSet) {
         other.iter().for_each(|extent| self.remove(extent));
     }
 
-    /// Whether all bytes of `extent` are in; true of an empty one.
+    /// Whether all bytes of `extent` are in the set; true for an empty extent.
     pub fn contains(&self, extent: Extent) -> bool {
-        // Merged as the set is, an extent that is in lies in one piece.
+        // Extents are merged, so a contained extent is within a single one.
         extent.is_empty() || self.within(extent).next() == Some(extent)
     }
 
-    /// Whether at least one byte of `extent` is in.
+    /// Whether at least one byte of `extent` is in the set.
     pub fn overlaps(&self, extent: Extent) -> bool {
         self.within(extent).next().is_some()
     }
 
-    /// The parts of `within` that are in, ascending.
+    /// The parts of `within` that are in the set, ascending.
     pub fn within(&self, within: Extent) -> impl Iterator<Item = Extent> + '_ {
-        // An empty range would be refused, so one that holds a byte stands for it and every part is cut to nothing.
-        let asked = if within.is_empty() { 0..1 } else { range(within) };
-        self.ranges.overlapping(asked).filter_map(move |part| extent(part).intersection(&within))
+        // `overlapping` panics on an empty range, so a one-byte range replaces it; the intersection is empty then.
+        let queried = if within.is_empty() { 0..1 } else { range(within) };
+        self.ranges.overlapping(queried).filter_map(move |part| extent(part).intersection(&within))
     }
 
-    /// The parts of `within` that are not in, ascending.
+    /// The parts of `within` that are not in the set, ascending.
     pub fn gaps(&self, within: Extent) -> impl Iterator<Item = Extent> + '_ {
         let mut at = within.offset;
         let end = Extent { offset: within.end(), len: 0 };
@@ -85,19 +85,19 @@ impl ExtentSet {
         self.within(within).chain([end]).filter_map(before)
     }
 
-    /// The bytes that are in both.
+    /// The bytes that are in both sets.
     pub fn intersection(&self, other: &ExtentSet) -> ExtentSet {
-        // Of the smaller set each extent is looked up in the larger.
+        // Look up each extent of the smaller set in the larger one.
         let (few, many) = if self.count() <= other.count() { (self, other) } else { (other, self) };
         few.iter().flat_map(|extent| many.within(extent)).collect()
     }
 
-    /// Bytes of `extent` that are in.
+    /// Number of bytes of `extent` that are in the set.
     pub fn covered_bytes(&self, extent: Extent) -> u64 {
         self.within(extent).map(|part| part.len).sum()
     }
 
-    /// Bytes that are in.
+    /// Number of bytes in the set.
     pub fn total_bytes(&self) -> u64 {
         self.total_bytes
     }
@@ -107,17 +107,17 @@ impl ExtentSet {
         self.ranges.iter().map(extent)
     }
 
-    /// Number of extents, which memory grows with.
+    /// Number of extents, which determines memory use.
     pub fn count(&self) -> usize {
         self.ranges.len()
     }
 
-    /// No byte is in.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// First byte behind the last that is in; 0 where none is.
+    /// End of the last extent; 0 for an empty set.
     pub fn end(&self) -> u64 {
         self.ranges.last().map_or(0, |last| last.end)
     }
@@ -144,7 +144,7 @@ mod tests {
 
     const BYTES: u64 = 64;
 
-    /// What a set must be: one mark for each byte.
+    /// Reference model: one flag per byte.
     type Bitmap = [bool; BYTES as usize];
 
     fn bitmap(extents: impl Iterator<Item = Extent>) -> Bitmap {
@@ -174,7 +174,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_set_is_the_bytes_that_were_put_in_and_not_taken_out((set, model) in any_set()) {
+        fn a_set_has_the_added_bytes_without_the_removed((set, model) in any_set()) {
             prop_assert_eq!(bitmap(set.iter()), model);
             prop_assert_eq!(set.total_bytes(), model.iter().filter(|&&bit| bit).count() as u64);
             prop_assert_eq!(set.is_empty(), set.total_bytes() == 0);
@@ -190,9 +190,9 @@ mod tests {
         }
 
         #[test]
-        fn an_extent_is_told_in_parts_that_are_in_and_gaps((set, model) in any_set(), asked in any_extent()) {
-            let (within, gaps): (Vec<_>, Vec<_>) = (set.within(asked).collect(), set.gaps(asked).collect());
-            let cells = asked.offset as usize..asked.end() as usize;
+        fn an_extent_is_split_into_contained_parts_and_gaps((set, model) in any_set(), queried in any_extent()) {
+            let (within, gaps): (Vec<_>, Vec<_>) = (set.within(queried).collect(), set.gaps(queried).collect());
+            let cells = queried.offset as usize..queried.end() as usize;
             let mut expected = [false; BYTES as usize];
             expected[cells.clone()].copy_from_slice(&model[cells.clone()]);
             prop_assert_eq!(bitmap(within.iter().copied()), expected);
@@ -200,13 +200,13 @@ mod tests {
             cells.clone().for_each(|at| expected[at] = !model[at]);
             prop_assert_eq!(bitmap(gaps.iter().copied()), expected);
             prop_assert!(within.iter().chain(&gaps).all(|part| !part.is_empty()));
-            prop_assert_eq!(set.contains(asked), cells.clone().all(|at| model[at]));
-            prop_assert_eq!(set.overlaps(asked), cells.clone().any(|at| model[at]));
-            prop_assert_eq!(set.covered_bytes(asked), cells.filter(|&at| model[at]).count() as u64);
+            prop_assert_eq!(set.contains(queried), cells.clone().all(|at| model[at]));
+            prop_assert_eq!(set.overlaps(queried), cells.clone().any(|at| model[at]));
+            prop_assert_eq!(set.covered_bytes(queried), cells.filter(|&at| model[at]).count() as u64);
         }
 
         #[test]
-        fn two_sets_meet_and_join_as_their_bytes_do((a, model_a) in any_set(), (b, model_b) in any_set()) {
+        fn intersection_and_union_match_the_bytes((a, model_a) in any_set(), (b, model_b) in any_set()) {
             let expect = |rule: fn(bool, bool) -> bool| -> Bitmap {
                 std::array::from_fn(|at| rule(model_a[at], model_b[at]))
             };

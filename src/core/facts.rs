@@ -1,49 +1,76 @@
-//! What probing found out about a side: data only, nothing is asked here.
-use super::{CopyName, Passthrough, QueuePolicy, SavedPace};
+//! What probing found out about a side: plain data, no probing.
+use super::{
+    Compression, CopyName, Export, HashKind, HttpResource, Passthrough, QueuePolicy, SavedPace, Upload, ZipMember,
+};
 use std::path::PathBuf;
 
-/// The kinds of things that hold bytes.
+/// The kinds of endpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EndpointKind {
-    /// A regular file, existing or to be made.
+    /// A regular file, existing or to be created.
     File,
     /// A block device or a partition of one.
     Block,
-    /// A pipe or FIFO: bytes in order, no offsets.
+    /// An export of an NBD server.
+    Nbd,
+    /// A resource of a web server that sends any range of it.
+    Http,
+    /// A resource of a web server that sends it from the first byte on only: bytes in order, no offsets.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only the feature http finds it"))]
+    HttpStream,
+    /// An object in an object store: read by ranges, written as a whole in ascending order.
+    Object,
+    /// A pipe or FIFO: a sequential stream without offsets.
     Pipe,
-    /// A socket: the same.
+    /// A socket: a stream.
     Socket,
-    /// A terminal: the same.
+    /// A terminal: a stream.
     Terminal,
-    /// A character device as standard input or output: the same.
+    /// A character device as standard input or output: a stream.
     Character,
-    /// A regular file that is read or written as a stream: standard input or output redirected to it, which go on where
-    /// they stand, or a file that is made as it is read, as below /proc.
+    /// A regular file that is used as a stream: standard input or output redirected to it, which continue at the
+    /// current offset, or a file whose content is generated on reading, as below /proc.
     FileStream,
-    /// A character device that never ends as a source: /dev/zero, /dev/urandom, /dev/full.
+    /// A character device that is endless as a source: /dev/zero, /dev/urandom, /dev/full.
     Endless,
-    /// /dev/null: nothing in it as a source, swallows everything as a dest.
+    /// /dev/null: empty as a source, discards everything as a dest.
     Null,
-    /// The test pattern: computed as it is read, judged as it is written.
+    /// The test pattern: generated as a source, checked as a dest.
     Pattern,
-    /// Bytes in memory, for tests.
+    /// Memory, for tests.
     Memory,
-    /// The digests of a copy, which bytes are compared with; none is read of it.
+    /// A compressed file whose content is read: bytes in order.
+    Compressed,
+    /// The digests of a copy, which bytes are compared with. It is not read through an endpoint.
     Manifest,
 }
 
 impl EndpointKind {
-    /// Bytes come and go in order, and cannot be read or written again.
+    /// Whether bytes pass in order and cannot be read or written again.
     pub fn is_stream(self) -> bool {
-        use EndpointKind::{Character, FileStream, Pipe, Socket, Terminal};
-        matches!(self, Pipe | Socket | Terminal | Character | FileStream)
+        use EndpointKind::{Character, FileStream, HttpStream, Pipe, Socket, Terminal};
+        matches!(self, Pipe | Socket | Terminal | Character | FileStream | HttpStream)
     }
 
-    /// The words for messages.
+    /// Whether bytes are stored at offsets and can be read again later.
+    pub fn is_storage(self) -> bool {
+        matches!(self, EndpointKind::File | EndpointKind::Http | EndpointKind::Object) || self.is_fixed_size()
+    }
+
+    /// Whether it is storage with a size that writing does not change, and usually with existing data.
+    pub fn is_fixed_size(self) -> bool {
+        matches!(self, EndpointKind::Block | EndpointKind::Nbd)
+    }
+
+    /// The name for messages.
     pub fn name(self) -> &'static str {
         match self {
             EndpointKind::File => "file",
             EndpointKind::Block => "block device",
+            EndpointKind::Nbd => "NBD export",
+            EndpointKind::Http => "web resource",
+            EndpointKind::HttpStream => "web resource, as a stream",
+            EndpointKind::Object => "object",
             EndpointKind::Pipe => "pipe",
             EndpointKind::Socket => "socket",
             EndpointKind::Terminal => "terminal",
@@ -53,30 +80,31 @@ impl EndpointKind {
             EndpointKind::Null => "null device",
             EndpointKind::Pattern => "test pattern",
             EndpointKind::Memory => "memory",
+            EndpointKind::Compressed => "compressed file",
             EndpointKind::Manifest => "manifest",
         }
     }
 }
 
-/// In which order offsets may be visited.
+/// The order in which offsets may be accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Any offset at any time.
+    /// Any order.
     Any,
-    /// Ascending, one at a time: pipes.
+    /// Ascending, one request at a time: streams.
     Ascending,
 }
 
 /// How blocking calls behave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallStyle {
-    /// They may take a while: helper threads make them.
+    /// They may block for long: helper threads make them.
     Waits,
-    /// They cost nothing: made on the spot.
+    /// They return immediately: they are made in place.
     AtOnce,
 }
 
-/// What direct I/O asks for, in bytes. Both are powers of two.
+/// What direct I/O requires, in bytes. Both are powers of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DirectAlignment {
     /// Alignment of the buffer's address.
@@ -85,7 +113,7 @@ pub struct DirectAlignment {
     pub offset_bytes: u32,
 }
 
-/// Limits of a request queue, named as in `/sys/block/*/queue`; 0 where the kernel says nothing.
+/// Limits of a request queue, named as in `/sys/block/*/queue`; 0 where the kernel reports none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueLimits {
     /// Preferred size of a request (`optimal_io_size`), in bytes.
@@ -94,44 +122,47 @@ pub struct QueueLimits {
     pub max_request_bytes: u32,
     /// Requests that the queue holds (`nr_requests`).
     pub requests_max: u32,
-    /// Moves a head (`rotational`); `None` if unknown.
+    /// Whether it is rotational; `None` if unknown.
     pub rotational: Option<bool>,
-    /// Largest range that the device zeroes by itself (`write_zeroes_max_bytes`); 0: it cannot.
+    /// Largest range that the device zeroes without receiving data (`write_zeroes_max_bytes`); 0 if it does not support
+    /// that.
     pub write_zeroes_max_bytes: u64,
-    /// Most bytes that the device copies to itself by one command of its own; 0: it cannot.
+    /// Maximum number of bytes that one copy command of the device copies; 0 if it has none.
     pub copy_max_bytes: u32,
-    /// Such copies are in multiples of this, in bytes; 0 or less than a block: of a block.
+    /// Granularity of such copies, in bytes; if it is less than a block, the block size applies.
     pub copy_unit_bytes: u32,
 }
 
-/// What a path leads to, whatever its name: device and inode number.
+/// Identifies a file regardless of its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileId {
-    /// A block device by its number, `makedev(major, minor)`.
+    /// A block device by its device number, `makedev(major, minor)`.
     Device(u64),
     /// A file by `st_dev` and `st_ino`.
     File(u64, u64),
-    /// A character device by its number: the node that takes the commands of a disk without a block device, a terminal.
+    /// A character device by its device number: a node for commands without a block device, or a terminal.
     Node(u64),
+    /// An export or a resource of a server, by a number derived from its address: valid in this process only.
+    Export(u64),
 }
 
-/// Where bytes of an endpoint lie in the end: below partitions, loop devices and linear mappings.
+/// The disk or file that stores the bytes of an endpoint, below partitions, loop devices and linear mappings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ground {
-    /// The disk or file that holds them.
+    /// The disk or file.
     pub id: FileId,
     /// Its name for messages: `/dev/sda`, or the path of a file.
     pub name: String,
-    /// Where the endpoint's byte 0 is on it; `None` where the mapping is not linear or not known.
+    /// Offset on it of the endpoint's byte 0; `None` if the mapping is not linear or not known.
     pub offset: Option<u64>,
-    /// It is rotational; `None` if unknown.
+    /// Whether it is rotational; `None` if unknown.
     pub rotational: Option<bool>,
 }
 
-/// Who a device is.
+/// The identity of a device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// Vendor and model as the device says them.
+    /// Vendor and model as the device reports them.
     pub model: Option<String>,
     /// Serial number.
     pub serial: Option<String>,
@@ -139,6 +170,8 @@ pub struct Identity {
     pub wwn: Option<String>,
     /// `sata`, `nvme`, `usb`, `scsi`, `virtio`, `mmc`, `loop`, `dm`, `md`, ….
     pub transport: Option<String>,
+    /// What identifies the content of a web resource: its strong entity tag, else the time of its last change.
+    pub version: Option<String>,
 }
 
 /// A partition of a device.
@@ -146,118 +179,128 @@ pub struct Identity {
 pub struct Partition {
     /// Kernel name: `sda1`.
     pub name: String,
-    /// First byte on the whole device.
+    /// Offset of its first byte on the whole device.
     pub offset: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub len: u64,
-    /// What is on it, according to its first blocks: `ext4 "root"`, `swap`, `LUKS`.
+    /// Its content, according to its first blocks: `ext4 "root"`, `swap`, `LUKS`.
     pub content: Option<String>,
 }
 
 /// Why a device must not be overwritten now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InUse {
-    /// `device`, it or something on top of it, is mounted.
+    /// `device`, which is this device or is stacked on it, is mounted.
     Mounted {
-        /// Kernel name of what is mounted.
+        /// Kernel name of the mounted device.
         device: String,
-        /// Where.
+        /// Mount point.
         at: PathBuf,
     },
-    /// It or a partition of it is swap space.
+    /// It or one of its partitions is swap space.
     Swap {
         /// Kernel name.
         device: String,
     },
-    /// Something is stacked on it: a dm or md device, a loop device.
+    /// Another device is stacked on it: a dm or md device, or a loop device.
     Held {
-        /// Kernel name of the part that is held.
+        /// Kernel name of the lower device.
         device: String,
-        /// Kernel name of the holder.
+        /// Kernel name of the device stacked on it.
         by: String,
     },
-    /// The running system starts or swaps from it.
+    /// The running system boots or swaps from it.
     System {
-        /// Where the part of the system on it is mounted: `/`, `/boot`, `/usr`.
+        /// Mount point of the part of the system on it: `/`, `/boot`, `/usr`.
         at: PathBuf,
     },
     /// The kernel refused an exclusive open: it is in use in this or another namespace.
     Exclusive,
 }
 
-/// What an endpoint is, as far as a plan needs to know. Sizes and offsets in bytes.
+/// Everything that planning needs to know about an endpoint. Sizes and offsets in bytes.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// As the user named it.
+    /// The address, as the user gave it.
     pub address: String,
-    /// What to open, every symbolic link resolved; the address itself for `-`.
+    /// The path to open, with all symbolic links resolved; for `-` the address itself.
     pub path: PathBuf,
-    /// What it is.
+    /// The kind of endpoint.
     pub kind: EndpointKind,
-    /// It is there; a dest file may not be yet.
+    /// Whether it exists; a dest file may not exist yet.
     pub exists: bool,
-    /// This process may write to it, or make it.
+    /// Whether this process may write to it, or create it.
     pub writable: bool,
-    /// Bytes in it; `None` for a stream.
+    /// Size; `None` for a stream.
     pub size: Option<u64>,
-    /// Smallest addressable unit; 1 where bytes are.
+    /// Logical block size; 1 if every byte is addressable.
     pub logical_block_bytes: u32,
-    /// Natural write unit.
+    /// Physical block size.
     pub physical_block_bytes: u32,
-    /// What direct I/O asks for; `None` where it is not available.
+    /// What direct I/O requires; `None` where it is not available.
     pub direct: Option<DirectAlignment>,
-    /// RWF_DONTCACHE works (since 6.14, by file system).
+    /// Whether RWF_DONTCACHE works (since 6.14, depends on the file system).
     pub dontcache: bool,
-    /// Order of offsets.
+    /// The order in which offsets may be accessed.
     pub order: Order,
     /// How blocking calls behave.
     pub calls: CallStyle,
     /// Limits of the request queue beneath.
     pub queue: QueueLimits,
-    /// What is set of that queue.
+    /// The scheduler and read-ahead of that queue.
     pub queue_policy: QueuePolicy,
-    /// Device and inode; `None` for what cannot be the same as anything else.
+    /// Device and inode number; `None` if it cannot be the same as another endpoint.
     pub id: Option<FileId>,
-    /// The kernel's sequence number of the disk, which another disk or medium under the same name does not have; `None`
-    /// for what is no block device, and before Linux 5.15.
+    /// The kernel's sequence number of the disk, which changes with the disk or medium; `None` if it is not a block
+    /// device, and before Linux 5.15.
     pub disk_sequence: Option<u64>,
-    /// Which pipe, socket or character device it is, so that two dests are known to be one; `None`: it is none.
+    /// Identifies the pipe, socket or character device, to detect that two dests are the same; `None` for other kinds.
     pub stream: Option<FileId>,
-    /// Where the bytes lie in the end.
+    /// The disks or files that store its bytes.
     pub ground: Vec<Ground>,
-    /// What keeps its bytes in memory, where that is so: `tmpfs`, `ramfs`, `/dev/ram0`; a power loss loses them.
+    /// The volatile storage that holds its bytes, if any: `tmpfs`, `ramfs`, `/dev/ram0`, a volatile cache that is never
+    /// flushed. A power loss destroys its content.
     pub memory: Option<String>,
-    /// Who the device is; for a file, the device it lies on is not asked.
+    /// Identity of the device; empty for a file.
     pub identity: Identity,
     /// Partitions of a whole device.
     pub partitions: Vec<Partition>,
-    /// What is on it, according to its first blocks: `GPT`, `ext4 "root"`, `empty`.
+    /// Its content, according to its first blocks: `GPT`, `ext4 "root"`, `empty`.
     pub content: Option<String>,
-    /// Uses that forbid overwriting.
+    /// Uses that forbid overwriting it.
     pub in_use: Vec<InUse>,
-    /// Type of the file system a file lies on, as in mountinfo: `ext4`.
+    /// Type of the file system that contains the file, as in mountinfo: `ext4`.
     pub filesystem: Option<String>,
-    /// Bytes free on that file system for this user.
+    /// Free bytes on that file system for this user.
     pub free_bytes: Option<u64>,
-    /// It reports its holes, and may have some: a file of which fewer bytes are allocated than it has, a disk of thin
-    /// provisioning whose unmapped blocks read as zeros.
+    /// Whether it may have holes that it reports: a file with fewer allocated bytes than its size, or a
+    /// thin-provisioned disk whose unmapped blocks read as zeros.
     pub sparse: bool,
-    /// The file system can share extents between files.
+    /// Whether the file system can share extents between files.
     pub reflinks: bool,
-    /// Bytes of a source that the page cache holds already; reading them from the disk again would be slower.
+    /// Bytes of a source that are in the page cache; reading them from the disk would be slower.
     pub cached_bytes: Option<u64>,
-    /// The node that takes the disk's own commands; where it is to be used, the facts above are those of that way.
+    /// The node that accepts the disk's commands. If it is used, the facts above are those of the node.
     pub passthrough: Option<Passthrough>,
-    /// The name by which another disk can copy from this one; known of disks that are reached by SCSI commands.
+    /// The properties of the export, for an export of a server.
+    pub export: Option<Export>,
+    /// What a web server reported about a resource of it.
+    pub http: Option<HttpResource>,
+    /// The upload of an earlier run that continues, for an object as a dest.
+    #[cfg_attr(not(feature = "objects"), allow(dead_code, reason = "only the feature objects continues one"))]
+    pub upload: Option<Upload>,
+    /// It is decompressed while it is read, or as soon as its first bytes show that it is compressed.
+    pub compressed: Option<Box<Compressed>>,
+    /// The name by which another disk can copy from this one; known for disks that are reached by SCSI commands.
     pub copy_name: Option<CopyName>,
-    /// Block size and depth that were found for reading it and kept; `None`: it was never tuned, or not with --save.
+    /// The block size and depth for reading that `haul tune --save` stored; `None` if there is none.
     pub saved: Option<SavedPace>,
-    /// The same for writing it.
+    /// The same for writing.
     pub saved_write: Option<SavedPace>,
 }
 
 impl Facts {
-    /// Facts of something of which nothing is known yet but its name and kind: bytes in any order, no size.
+    /// Facts of an endpoint of which only name and kind are known: bytes in any order, no size.
     pub fn new(address: &str, kind: EndpointKind) -> Self {
         Facts {
             address: address.to_owned(),
@@ -289,14 +332,23 @@ impl Facts {
             reflinks: false,
             cached_bytes: None,
             passthrough: None,
+            export: None,
+            http: None,
+            upload: None,
+            compressed: None,
             copy_name: None,
             saved: None,
             saved_write: None,
         }
     }
 
-    /// Says that it is a stream: bytes without a size, a block or a place in the page cache, in this order and with
-    /// such calls. Who and where it is stays as it was.
+    /// Whether it can only be written in ascending order.
+    pub fn is_written_in_order(&self) -> bool {
+        self.order == Order::Ascending || self.kind == EndpointKind::Object
+    }
+
+    /// Turns it into a stream: without a size, blocks or cached pages, with this order of offsets and these calls.
+    /// Identity and path do not change.
     pub fn make_stream(&mut self, order: Order, calls: CallStyle) {
         self.size = None;
         self.logical_block_bytes = 1;
@@ -307,5 +359,36 @@ impl Facts {
         self.calls = calls;
         self.sparse = false;
         self.cached_bytes = None;
+    }
+}
+
+/// What is known of a source that is decompressed while it is read.
+#[derive(Clone, Debug)]
+pub struct Compressed {
+    /// The file or stream itself.
+    pub stored: Facts,
+    /// `None`: a stream, of which the first bytes show it, or that it is not compressed.
+    pub format: Option<Compression>,
+    /// It has to be compressed: that was requested.
+    pub is_required: bool,
+    /// Its content has this many bytes or more.
+    pub least_bytes: u64,
+    /// Where the file of an archive lies.
+    #[cfg_attr(not(feature = "images"), allow(dead_code, reason = "nothing is decompressed"))]
+    pub member: Option<ZipMember>,
+    /// The end of what is copied of its content, if that is less: the rest is decompressed to check its end.
+    #[cfg_attr(not(feature = "images"), allow(dead_code, reason = "nothing is decompressed"))]
+    pub copied_to: Option<u64>,
+    /// The digest of the file itself to compute while it is read.
+    pub digest: Option<HashKind>,
+}
+
+impl Compressed {
+    /// The facts of a stream that is decompressed if it is compressed; `is_required`: it has to be.
+    pub fn of_stream(stored: Facts, is_required: bool) -> Facts {
+        let facts = stored.clone();
+        let (format, member, copied_to, digest) = Default::default();
+        let compressed = Compressed { stored, format, is_required, least_bytes: 0, member, copied_to, digest };
+        Facts { compressed: Some(Box::new(compressed)), ..facts }
     }
 }

@@ -1,8 +1,8 @@
-//! What this machine and this process may do, apart from either side.
+//! Capabilities of this machine and process, independent of the sides of a copy.
 
-/// What this machine and this process may do.
+/// Capabilities of this machine and process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
-    /// Why io_uring cannot be used here; `None`: it can.
+    /// Why io_uring cannot be used; `None` if it can.
     pub ring_refused: Option<String>,
 }

@@ -1,51 +1,52 @@
-//! How much of a copy is under way at a time.
+//! Limits on the blocks in flight.
 use super::PAGE_BYTES;
 
-/// What a copy keeps to from the next block on.
+/// The limits that apply from the next block on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes per request.
     pub block_bytes: u32,
-    /// Most blocks with each side at a time, by [`crate::core::Side::index`].
+    /// Maximum number of blocks in flight on each side, by [`crate::core::Side::index`].
     pub in_flight: [u32; 2],
-    /// Reads until the pool is full, then writes until it is empty: for two sides under one moving head.
+    /// Read until the pool is full, then write until it is empty: for two sides on one rotational disk.
     pub bursts: bool,
 }
 
-/// Whether a copy reads and writes in turn.
+/// Whether a copy alternates between reading and writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bursts {
-    /// It never does.
+    /// Never.
     Never,
-    /// It may be better: both are tried.
+    /// Both are tried; the better one is used.
     Try,
-    /// It does from the first block on, and nothing else is tried.
+    /// From the first block on, without trying the alternative.
     Always,
 }
 
-/// Where a copy begins, and the bounds within which it may look for better limits.
+/// The initial limits of a copy, and the bounds of auto-tuning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuning {
-    /// What it begins with.
+    /// The initial limits.
     pub limits: Limits,
-    /// It may change them: the user gave neither all of them nor a rate.
+    /// Whether auto-tuning may change them: false if the user set all of them, or a rate.
     pub adaptive: bool,
-    /// They are those that `haul tune --save` has found: a search finds little more, so only a long rest is worth it.
+    /// Whether they were stored by `haul tune --save`. Auto-tuning then improves little, so it needs a long remaining
+    /// copy to pay off.
     pub tuned: bool,
-    /// Whether reads and writes may go in turn.
+    /// Whether the copy may alternate between reading and writing.
     pub bursts: Bursts,
-    /// Smallest block size to try, in bytes: that of [`Tuning::limits`] halved so many times.
+    /// Smallest block size to try, in bytes: the initial block size divided by a power of two.
     pub block_bytes_min: u32,
     /// Largest block size to try, in bytes.
     pub block_bytes_max: u32,
-    /// Most requests in flight to try, on each side.
+    /// Maximum number of requests in flight to try, for each side.
     pub in_flight_max: u32,
     /// Memory of all blocks, in bytes.
     pub pool_bytes: u32,
 }
 
 impl Tuning {
-    /// Blocks of one size, `depth` of them at a time with either side or waiting between both.
+    /// Blocks of one fixed size, at most `depth` of them at a time.
     pub fn fixed(block_bytes: u32, depth: u32) -> Self {
         let pool_bytes = on_pages(block_bytes).saturating_mul(depth);
         Tuning {
@@ -60,24 +61,25 @@ impl Tuning {
         }
     }
 
-    /// Memory of the smallest block, in bytes: what the pool counts in.
+    /// Memory of the smallest block, in bytes: the allocation unit of the pool.
     pub fn unit_bytes(self) -> u32 {
         on_pages(self.block_bytes_min)
     }
 
-    /// Most blocks at a time, of the size that it begins with.
+    /// Maximum number of blocks of the initial size.
     pub fn blocks(self) -> u32 {
         self.pool_bytes / on_pages(self.limits.block_bytes).max(1)
     }
 
-    /// The same where each block takes so many buffers: of the largest there is memory for one at least.
+    /// The same limits for blocks with `per_block` buffers each. The pool then has memory for at least one block of the
+    /// largest size.
     pub fn with_buffers(self, per_block: u32) -> Self {
         let largest = self.block_bytes_max.next_multiple_of(self.unit_bytes().max(1));
         Tuning { pool_bytes: self.pool_bytes.max(per_block * largest), ..self }
     }
 }
 
-/// Memory of a block, in bytes: each begins on a page.
+/// Memory of a block, in bytes: rounded up to whole pages.
 fn on_pages(block_bytes: u32) -> u32 {
     block_bytes.next_multiple_of(PAGE_BYTES as u32)
 }

@@ -1,7 +1,8 @@
-//! Mutexes whose content stays sound when a thread panics.
+//! Locking mutexes regardless of poisoning.
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks it. A thread that panicked while it held the lock left whole values behind it: only for such contents.
+/// Locks `mutex`, even if it is poisoned. Use this only for values that stay consistent when a thread panics while it
+/// holds the lock.
 pub fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

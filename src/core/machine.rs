@@ -1,17 +1,17 @@
-//! The machine a measurement was made on.
+//! The machine that a measurement was made on.
 
-/// The machine a measurement was made on; empty or 0 is what it does not report.
+/// The machine that a measurement was made on. Unknown values are empty or 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Machine {
-    /// Its name in the network.
+    /// Host name.
     pub name: String,
-    /// Release of the kernel: `6.12.9`.
+    /// Kernel release: `6.12.9`.
     pub kernel: String,
-    /// Architecture, as uname(1) has it: `x86_64`.
+    /// Architecture, as reported by uname(1): `x86_64`.
     pub architecture: String,
-    /// Model of its first processor.
+    /// Model of the first processor.
     pub processor: String,
-    /// Processors that this process may use.
+    /// Number of processors that this process may use.
     pub processors: usize,
     /// Main memory, in bytes.
     pub memory_bytes: u64,

@@ -1,4 +1,4 @@
-//! Where other threads leave finished requests for the one that waits.
+//! A queue of completions that helper threads fill and the pump empties.
 use super::Completion;
 use rustix::event::{EventfdFlags, eventfd};
 use std::io;
@@ -6,50 +6,50 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Mutex, PoisonError};
 
-/// Finished requests, left by any thread and taken by one, with a descriptor to wait on.
+/// A queue of completions with many producers, one consumer and an eventfd to wait on.
 ///
-/// The bell is rung once for any number of letters until they are taken: under load that saves a system call each.
+/// The eventfd is written only once until the completions are taken, which saves system calls under load.
 #[derive(Debug)]
 pub struct Mailbox {
-    letters: Mutex<Vec<Completion>>,
-    bell: OwnedFd,
-    rung: AtomicBool,
+    completions: Mutex<Vec<Completion>>,
+    eventfd: OwnedFd,
+    signalled: AtomicBool,
 }
 
 impl Mailbox {
-    /// An empty one.
+    /// An empty mailbox.
     ///
     /// # Errors
-    /// No descriptor is left.
+    /// No file descriptor is available.
     pub fn new() -> io::Result<Self> {
-        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Mailbox { letters: Mutex::default(), bell, rung: AtomicBool::new(false) })
+        let eventfd = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        Ok(Mailbox { completions: Mutex::default(), eventfd, signalled: AtomicBool::new(false) })
     }
 
-    /// Leaves a finished request.
-    pub fn leave(&self, completion: Completion) {
-        self.letters.lock().unwrap_or_else(PoisonError::into_inner).push(completion);
-        if !self.rung.swap(true, SeqCst) {
-            // Fails only when the counter is full, and then it is readable.
-            rustix::io::write(&self.bell, &1u64.to_ne_bytes()).ok();
+    /// Adds a completion.
+    pub fn push(&self, completion: Completion) {
+        self.completions.lock().unwrap_or_else(PoisonError::into_inner).push(completion);
+        if !self.signalled.swap(true, SeqCst) {
+            // Fails only if the counter is full; the descriptor is readable then anyway.
+            rustix::io::write(&self.eventfd, &1u64.to_ne_bytes()).ok();
         }
     }
 
-    /// Moves all letters to `done` and returns how many there were. Never blocks.
+    /// Moves all completions to `done` and returns their number. Never blocks.
     pub fn take(&self, done: &mut Vec<Completion>) -> usize {
-        if self.rung.load(SeqCst) {
-            rustix::io::read(&self.bell, &mut [0; 8]).ok();
-            // Before the letters are taken: one left after this line rings again.
-            self.rung.store(false, SeqCst);
+        if self.signalled.load(SeqCst) {
+            rustix::io::read(&self.eventfd, &mut [0; 8]).ok();
+            // Must precede taking the completions: a completion added after this line signals again.
+            self.signalled.store(false, SeqCst);
         }
-        let mut letters = self.letters.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = letters.len();
-        done.append(&mut letters);
+        let mut completions = self.completions.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = completions.len();
+        done.append(&mut completions);
         count
     }
 
-    /// Readable while letters may be there.
-    pub fn bell(&self) -> RawFd {
-        self.bell.as_raw_fd()
+    /// The eventfd, readable if completions may be available.
+    pub fn eventfd(&self) -> RawFd {
+        self.eventfd.as_raw_fd()
     }
 }

@@ -1,9 +1,14 @@
-//! The words every room shares: what a side can do, what a block is on its way, what was decided, the result of it.
+//! Types that all rooms share: facts of a side, blocks and requests, the plan, the outcome.
 //!
-//! This room must not know any other room: no path is opened here, no engine is named, nothing is printed.
+//! This room must not know any other room: it opens no path, names no engine and prints nothing.
+mod address;
+mod address_map;
 mod block_digest;
+mod block_map;
 mod buffer;
+mod checkpoint;
 mod classify;
+mod compressed;
 mod computed;
 mod copy_name;
 mod damage;
@@ -16,34 +21,40 @@ mod endpoint;
 mod error;
 mod estimate;
 mod event;
+mod export;
 mod extent;
 mod extent_set;
 mod facts;
 mod hash_kind;
 mod host;
-mod keeper;
+mod http_address;
+mod http_resource;
 mod limits;
 mod locked;
 mod machine;
 mod mailbox;
+mod nbd_tls;
+mod object_address;
 mod on_error;
 mod outcome;
 mod passthrough;
 mod pattern_use;
 mod pending_copy;
+mod percent;
 mod plan;
 mod plan_side;
 mod pool;
 mod queue;
 mod queue_policy;
-mod ranges;
 mod read_back;
 mod record_device;
 mod request;
+pub mod rescue;
 mod saved;
 mod schedule;
 pub mod schedules;
 mod series;
+mod server_program;
 mod several;
 pub mod stages;
 mod stop;
@@ -51,10 +62,17 @@ mod tally;
 mod terminal;
 mod transferred;
 mod units;
+mod upload;
 mod writeback_error;
+mod zero_bytes;
 
+pub use address::{Address, NbdAddress, NbdServer};
+pub use address_map::{AddressMap, Piece, pieces};
 pub use block_digest::BlockDigest;
+pub use block_map::{BlockMap, DamagedRange, MappedRange};
 pub use buffer::{Arena, Buffer, PAGE_BYTES};
+pub use checkpoint::{CheckpointPlan, CheckpointSink};
+pub use compressed::{Compression, ZipMember};
 pub use computed::{Maker, PatternChecker};
 pub use copy_name::CopyName;
 pub use damage::{Conclusion, DAMAGED_RUNS_MAX, Damage, DamageKind, DamagedRun};
@@ -63,22 +81,29 @@ pub use device::{Device, DevicePartition, ScsiDevice, WaitingUndo};
 pub use device_error::DeviceError;
 pub use differences::Differences;
 pub use digested_block::{BlockDigests, DigestedBlock};
-pub use endpoint::{ClosingReport, Endpoint, EndpointChange, OffloadSource, OnRing};
+pub use endpoint::{ClosingReport, Endpoint, EndpointChange, Kept, OffloadSource, OnRing};
 pub use error::{Error, Kind, Result};
 pub use estimate::{Bound, Doubt, Estimate, WriteRate};
 pub use event::{Event, NoObserver, Observer, Phase};
+pub use export::Export;
 pub use extent::{Extent, Run, RunKind};
 pub use extent_set::ExtentSet;
 pub use facts::{
-    CallStyle, DirectAlignment, EndpointKind, Facts, FileId, Ground, Identity, InUse, Order, Partition, QueueLimits,
+    CallStyle, Compressed, DirectAlignment, EndpointKind, Facts, FileId, Ground, Identity, InUse, Order, Partition,
+    QueueLimits,
 };
 pub use hash_kind::HashKind;
 pub use host::Host;
-pub use keeper::{CheckpointPlan, CheckpointSink};
+pub use http_address::HttpAddress;
+pub use http_resource::HttpResource;
 pub use limits::{Bursts, Limits, Tuning};
 pub use locked::locked;
 pub use machine::Machine;
 pub use mailbox::Mailbox;
+pub use nbd_tls::NbdTls;
+pub use object_address::ObjectAddress;
+#[cfg(feature = "objects")]
+pub use object_address::StoreKind;
 pub use on_error::{OnError, Unread, is_of_medium};
 pub use outcome::{
     Digest, Durability, Ended, JournalTotals, Latency, MemoryCheck, Outcome, Pace, SideReport, Totals, Trial,
@@ -92,17 +117,18 @@ pub use plan_side::{Access, Cache, Existing, PlanSide, Zeros};
 pub use pool::Pool;
 pub use queue::{Completion, Queue, Ready};
 pub use queue_policy::{QueuePolicy, SchedulerAdvice};
-pub use ranges::Ranges;
 pub use read_back::{Portion, ReadBack, Verified};
 pub use record_device::{BufferWay, DeviceCounts, OwnBuffer, RecordDevice};
 pub use request::{Op, Request, Side};
 pub use saved::SavedPace;
 pub use schedule::{Next, Schedule};
 pub use series::{Moment, Series};
+pub use server_program::ServerProgram;
 pub use several::{DestOutcome, DestState, DestTally, PlanDest};
 pub use stop::Stop;
 pub use tally::{RunTally, Tally};
 pub use terminal::{set_terminal_columns, terminal_columns};
 pub use transferred::{RequestError, Transferred};
 pub use units::Units;
+pub use upload::{PART_BYTES_MAX, PARTS_MAX, PendingUpload, Upload, part_bytes};
 pub use writeback_error::WritebackError;

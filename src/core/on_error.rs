@@ -1,55 +1,54 @@
-//! What happens to a place that cannot be read.
+//! Handling of unreadable sectors.
 use super::{DeviceError, ExtentSet};
 use std::io;
 use std::time::Duration;
 
-/// What to do about a place that cannot be read. By default the copy ends there.
+/// What to do if a read fails. By default the copy ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OnError {
-    /// Read around it: the dest gets zeros there, and the copy continues.
+    /// Continue, with zeros in place of unreadable sectors.
     pub skip: bool,
-    /// Times that a logical block that fails is tried again before it counts as one that cannot be read.
+    /// Number of retries of a logical block before it counts as unreadable.
     pub retries: u32,
 }
 
 impl OnError {
-    /// What fails is examined in smaller pieces, down to the logical block.
-    pub fn looks_closer(&self) -> bool {
+    /// Whether a failed block is read again in smaller pieces, down to logical blocks.
+    pub fn reads_around(&self) -> bool {
         self.skip || self.retries > 0
     }
 }
 
-/// What could not be read on one side, and what that took.
+/// The unreadable sectors of one side, and what they cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unread {
-    /// The bytes, counted from the first byte of that side.
+    /// The unread bytes; offsets count from the first byte of the side.
     pub runs: ExtentSet,
-    /// Bytes of the units that were tried: the side's logical block size, 512 at least.
+    /// Sector size in bytes: the logical block size of the side, at least 512.
     pub sector_bytes: u32,
-    /// Reads that failed, those of larger pieces and further tries among them.
+    /// Number of failed reads, including those of larger pieces and retries.
     pub failed_reads: u64,
-    /// How long these took to fail, added up; they may have run beside each other.
+    /// Sum of the durations of the failed reads, which may have overlapped.
     pub failing: Duration,
 }
 
 impl Unread {
-    /// Everything could be read.
+    /// Whether everything was read.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
 
-    /// Sectors that hold at least one byte that could not be read.
+    /// Number of sectors with at least one unread byte.
     pub fn sectors(&self) -> u64 {
         let sector = u64::from(self.sector_bytes.max(1));
         self.runs.iter().map(|run| run.end().div_ceil(sector) - run.offset / sector).sum()
     }
 }
 
-/// Whether an error is one of the medium, by the block layer's words or the device's own: another place of it may be
-/// fine.
+/// Whether the kernel or the device reports a medium error: other blocks may be readable.
 pub fn is_of_medium(error: &io::Error) -> bool {
     let by_kernel = matches!(error.raw_os_error(), Some(libc::EIO | libc::ENODATA | libc::EREMOTEIO | libc::EILSEQ));
-    by_kernel || DeviceError::of(error).is_some_and(|said| said.of_medium)
+    by_kernel || DeviceError::of(error).is_some_and(|device_failure| device_failure.of_medium)
 }
 
 #[cfg(test)]
@@ -58,7 +57,7 @@ mod tests {
     use crate::core::Extent;
 
     #[test]
-    fn a_sector_counts_once_whatever_part_of_it_is_unread() {
+    fn a_partly_unread_sector_counts_once() {
         let runs = [Extent::new(512, 512), Extent::new(2048, 1024), Extent::new(5000, 200)].into_iter().collect();
         let unread = Unread { runs, sector_bytes: 512, ..Unread::default() };
         assert_eq!(unread.sectors(), 1 + 2 + 2);

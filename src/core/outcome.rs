@@ -1,4 +1,4 @@
-//! How a run ended, with its totals: data only, made by `engine`, reported by `report`.
+//! How a run ended, with its totals: plain data, filled in by `engine`, shown by `report`.
 use super::{
     Damage, DestOutcome, Differences, EngineKind, Error, Estimate, Extent, HashKind, Kind, Limits, Side, Unread,
     Verified,
@@ -9,19 +9,19 @@ use std::time::Duration;
 /// How a run ended.
 #[derive(Debug)]
 pub enum Ended {
-    /// Every byte arrived but those in [`Outcome::unread`], and is durable if the plan wanted that.
+    /// Every byte was copied except those in [`Outcome::unread`], and is durable if the plan requires it.
     Complete,
-    /// A signal asked for the end, by its number; what was in flight was finished.
+    /// The signal with this number requested the end; requests in flight were completed.
     Interrupted(i32),
-    /// The time that was asked for was up; what was in flight was finished.
+    /// The time limit was reached; requests in flight were completed.
     OutOfTime,
-    /// Something failed.
+    /// The run failed.
     Failed(Box<Error>),
 }
 
 impl Ended {
-    /// The logical block of the source where a copy that does not skip has stopped, if that is why it ended; counted
-    /// from the first byte of the source.
+    /// The logical block of the source at which the copy failed, if the cause was a read error; offsets count from the
+    /// first byte of the source.
     pub fn bad_place(&self) -> Option<Extent> {
         let Ended::Failed(error) = self else { return None };
         let (Kind::Io, Some(Side::Source), Some(offset)) = (error.kind, error.side, error.offset) else { return None };
@@ -30,134 +30,134 @@ impl Ended {
     }
 }
 
-/// Bytes and records.
+/// Totals of bytes and requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Bytes that the source delivered.
+    /// Bytes read from the source.
     pub read_bytes: u64,
     /// Bytes of data that the dest acknowledged.
     pub written_bytes: u64,
-    /// Bytes that the dest zeroed by itself.
+    /// Bytes that the dest zeroed without receiving data.
     pub zeroed_bytes: u64,
     /// Bytes left as holes.
     pub hole_bytes: u64,
-    /// Bytes whose extents the file system lets both files share.
+    /// Bytes in extents that both files share.
     pub shared_bytes: u64,
-    /// Bytes that the dest had already, so that they were not written.
+    /// Bytes that were not written because the dest already had them.
     pub unchanged_bytes: u64,
-    /// Bytes of the dest that were read and compared with the source's.
+    /// Bytes that were read from the dest and compared with the source.
     pub compared_bytes: u64,
-    /// Bytes that the device copied by itself.
+    /// Bytes that the device copied internally.
     pub offloaded_bytes: u64,
-    /// Bytes that an earlier run copied and that were read again, for digests of all data.
+    /// Bytes that an earlier run had copied and that were read again for digests of all data.
     pub reread_bytes: u64,
-    /// Runs of zeros that the dest zeroed by itself.
+    /// Number of zero runs that the dest zeroed without receiving data.
     pub zeroed_runs: u64,
-    /// Runs left as holes.
+    /// Number of runs left as holes.
     pub hole_runs: u64,
-    /// Requests to the source, with those for the rest of a short one.
+    /// Number of requests to the source, including those that continue short reads.
     pub read_requests: u64,
-    /// Requests to the dest, likewise.
+    /// Number of requests to the dest.
     pub write_requests: u64,
 }
 
 impl Totals {
-    /// Bytes that are through, in any form.
+    /// Bytes copied by any method.
     pub fn copied_bytes(&self) -> u64 {
         self.dest_bytes() + self.zeroed_bytes + self.hole_bytes + self.shared_bytes + self.offloaded_bytes
     }
 
-    /// Bytes of which the dest got no data.
+    /// Bytes for which no data was sent to the dest.
     pub fn other_bytes(&self) -> u64 {
         self.zeroed_bytes + self.hole_bytes + self.reread_bytes
     }
 
-    /// Bytes of data that went to the dest, or came from it to be compared.
+    /// Bytes written to the dest, or read from it for comparison.
     pub fn dest_bytes(&self) -> u64 {
         self.written_bytes + self.unchanged_bytes + self.compared_bytes
     }
 }
 
-/// How long requests took, in microseconds, from the moment their queue got them; waiting for order, bursts or a limit
-/// is not in it.
+/// Latency of requests, in microseconds, from submission to completion. Time that gates delay a request is not
+/// included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Latency {
-    /// Requests counted.
+    /// Number of requests.
     pub count: u64,
-    /// Half were faster.
+    /// Median.
     pub p50_us: u64,
-    /// Nine in ten were faster.
+    /// 90th percentile.
     pub p90_us: u64,
-    /// 99 in 100 were faster.
+    /// 99th percentile.
     pub p99_us: u64,
-    /// The slowest.
+    /// Maximum.
     pub max_us: u64,
 }
 
-/// What is known about one side after the copy.
+/// Statistics of one side.
 #[derive(Clone, Debug, Default)]
 pub struct SideReport {
-    /// How long its requests took.
+    /// Latency percentiles.
     pub latency: Latency,
-    /// The same in full: classes of latency, the shortest first, each by its upper end in microseconds and how many
-    /// requests are in it. Each class but the last is as wide as the next is, by their logarithm.
+    /// Latency histogram: the upper bound of each bucket in microseconds, ascending, and the number of requests in it.
+    /// All buckets but the last have the same width on a logarithmic scale.
     pub latencies: Vec<(u64, u64)>,
-    /// Time in which there was nothing to do but wait for this side.
+    /// Time during which the copy waited for this side only.
     pub waited: Duration,
-    /// Time in which it had no request in flight.
+    /// Time during which it had no request in flight.
     pub idle: Duration,
-    /// Bytes in the page cache before, where that can be known.
+    /// Bytes in the page cache before the copy, if known.
     pub cached_before_bytes: Option<u64>,
-    /// Bytes in the page cache after.
+    /// Bytes in the page cache after the copy, if known.
     pub cached_after_bytes: Option<u64>,
 }
 
-/// Block size and queue depth as settled.
+/// The final block size and queue depths, and how they were found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pace {
-    /// What the copy kept to in the end; block size 0 where no byte went through haul.
+    /// The limits at the end of the copy; the block size is 0 if no data passed through haul.
     pub limits: Limits,
-    /// Why these: a clause.
+    /// The reason for these limits, a clause.
     pub because: String,
-    /// What was tried, in order.
+    /// The trials, in order.
     pub trials: Vec<Trial>,
-    /// What trials cost that were worse than what they were compared with.
+    /// Time lost to trials that were slower than the limits they were compared with.
     pub search_cost: Duration,
 }
 
 /// The result of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrialVerdict {
-    /// It was better: the limits stay changed.
+    /// It was faster: the change is kept.
     Kept,
-    /// It was not better: the limits are what they were.
+    /// It was not faster: the change is reverted.
     Dropped,
-    /// The side no longer reaches its limit, and as much arrives as before: the other side is the slower one now. The
-    /// limits stay changed.
+    /// The side is below its limit now and throughput is unchanged: the other side is the bottleneck. The change is
+    /// kept.
     NoLongerFull,
 }
 
-/// A trial that is over, for the report.
+/// A completed trial, for the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trial {
-    /// When it was over, since the copy began.
+    /// Time of its end, since the start of the copy.
     pub at: Duration,
-    /// The side whose rate was judged; `None`: both together.
+    /// The side whose rate was compared; `None` for both together.
     pub side: Option<Side>,
-    /// The limits without the change.
+    /// The limits before the change.
     pub from: Limits,
-    /// The limits with it.
+    /// The limits after the change.
     pub to: Limits,
-    /// What it gained, in percent of the rate without it.
+    /// Gain, in percent of the rate before the change.
     pub gain_percent: i32,
-    /// From how many pairs of windows; 0: none was finished.
+    /// Number of measured pairs of windows; 0 if none was completed.
     pub pairs: u32,
-    /// The result of it.
+    /// The result.
     pub verdict: TrialVerdict,
 }
 
 impl TrialVerdict {
-    /// As JSON reports name it.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             TrialVerdict::Kept => "kept",
@@ -167,123 +167,126 @@ impl TrialVerdict {
     }
 }
 
-/// What the process used.
+/// Resources that the process used.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Usage {
     /// Processor time in user mode.
     pub user: Duration,
-    /// Processor time in the kernel, on our account; kernel threads are not in it.
+    /// Processor time in the kernel, without kernel threads.
     pub system: Duration,
-    /// Most memory resident, in bytes.
+    /// Peak RSS, in bytes.
     pub peak_resident_bytes: u64,
 }
 
 /// A digest of the source stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digest {
-    /// Which.
+    /// The algorithm.
     pub kind: HashKind,
-    /// In hexadecimal, lower case.
+    /// Lowercase hexadecimal.
     pub hex: String,
 }
 
-/// The result of comparing each block's bytes when it had been read with its bytes when it had been written. It says
-/// nothing about the medium, nor about what a program behind a pipe received.
+/// The result of comparing the fingerprint of each block after reading with its fingerprint after writing. It does not
+/// cover the medium, nor what a process at the other end of a pipe received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryCheck {
-    /// Bytes that were written as they had been read.
+    /// Bytes that were unchanged in memory between reading and writing.
     pub unchanged_bytes: u64,
-    /// Where on the destination the first block begins that changed in memory; `None`: none did.
+    /// Offset on the dest of the first block that changed in memory; `None` if none did.
     pub changed_at: Option<u64>,
 }
 
-/// What a journal had to do with a run.
+/// Totals of the journal of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JournalTotals {
-    /// Bytes that earlier runs had made durable, and this one did not touch.
+    /// Bytes that earlier runs had made durable and this run skipped.
     pub already_bytes: u64,
-    /// Bytes that are durable by the journal, those included.
+    /// Bytes that are durable according to the journal, including those.
     pub durable_bytes: u64,
-    /// Times that it was written to: each after a flush of the dest.
+    /// Number of checkpoints written, each after a flush of the dest.
     pub checkpoints: u64,
-    /// Bytes that could not be read from the source, by the journal that is left.
+    /// Bytes that could not be read from the source, according to a journal that remains.
     pub unread_bytes: u64,
-    /// The journal, where it is left for `--resume`: the copy is not complete and something of it is durable, or not
-    /// all could be read.
+    /// Path of the journal if it remains for `--resume`: the copy is incomplete and some of it is durable, or sectors
+    /// were unreadable.
     pub left: Option<PathBuf>,
 }
 
-/// How a run ended, with everything worth telling.
+/// The complete result of a run.
 #[derive(Debug)]
 pub struct Outcome {
-    /// How.
+    /// How the run ended.
     pub ended: Ended,
-    /// The engine that did it, and how in detail: `io_uring, fixed buffers, huge pages`.
+    /// The engine.
     pub engine: EngineKind,
-    /// See `engine`.
+    /// Details of the engine: `io_uring, fixed buffers, huge pages`.
     pub engine_detail: String,
     /// Bytes and requests.
     pub totals: Totals,
-    /// All bytes that arrived with none missing between them, with zeros for those in `unread`; offsets count from the
-    /// first byte of the copy.
+    /// The contiguous extent that was copied, with zeros for bytes in `unread`. Offsets count from the first byte of
+    /// the copy.
     pub claimed: Extent,
-    /// What it was expected to take; `None`: it was not measured.
+    /// The estimate made before the copy; `None` if there was none.
     pub estimate: Option<Estimate>,
-    /// From the first request to the end, flushing included.
+    /// Time from the first request to the end, including flushes.
     pub elapsed: Duration,
-    /// Of that, making it durable.
+    /// Part of `elapsed` spent on flushing.
     pub flushing: Duration,
-    /// What was claimed was flushed: it survives a power loss, unless it is [`Outcome::memory`] that it is in.
+    /// Whether the claimed bytes were flushed: they survive a power loss unless [`Outcome::memory`] is set.
     pub durable: bool,
-    /// What keeps the dest in memory, where that is so: see [`super::Facts::memory`].
+    /// The volatile storage of the dest, if any: see [`super::Facts::memory`].
     pub memory: Option<String>,
-    /// Both sides, by [`super::Side::index`].
+    /// Statistics of both sides, by [`super::Side::index`].
     pub sides: [SideReport; 2],
-    /// Time in which there was nothing to do but wait for digests.
+    /// Time during which the copy waited for digests only.
     pub digest_waited: Duration,
-    /// Time in which the limit held the copy back.
+    /// Time during which the rate limit delayed the copy.
     pub limit_waited: Duration,
     /// Block size and depth.
     pub pace: Pace,
-    /// What the process used.
+    /// Resources that the process used.
     pub usage: Usage,
-    /// What differs, where the sides were compared.
+    /// The differences, if the sides were compared.
     pub differences: Option<Differences>,
-    /// What is wrong, where a test pattern was checked.
+    /// The damage, if a test pattern was checked.
     pub damage: Option<Damage>,
-    /// What could not be read and was skipped, by [`super::Side::index`]; what a copy has in its place is zeros.
+    /// Unreadable sectors that were skipped, by [`super::Side::index`]; the copy has zeros in their place.
     pub unread: [Unread; 2],
-    /// How each dest ended, where there were several; else none.
+    /// The outcome of each of several dests; empty for a single dest.
     pub dests: Vec<DestOutcome>,
-    /// Path of the manifest that was written; `None`: none was, or not to its end.
+    /// Path of the manifest; `None` if none was written, or not completely.
     pub manifest: Option<String>,
-    /// The result of reading the one dest back; `None`: it was not.
+    /// The result of reading a single dest back; `None` if that was not done.
     pub verified: Option<Verified>,
-    /// The result of comparing blocks in memory before and after they were written; `None`: that was not asked for.
+    /// The result of comparing blocks in memory before and after writing; `None` if not requested.
     pub memory_check: Option<MemoryCheck>,
-    /// Digests of the source stream as it was written, in the order asked for; none unless it was read to its end.
+    /// Digests of the source stream, in the requested order; empty unless it was read completely.
     pub digests: Vec<Digest>,
-    /// What the journal had to do with it; `None` where none was to be kept.
+    /// The digest of the source file itself, where its content was copied; `None`: it was not requested, or not all of
+    /// it was read.
+    pub stored_digest: Option<Digest>,
+    /// What the journal recorded; `None` without a journal.
     pub kept: Option<JournalTotals>,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
-    /// What was not available for speed, and what was used instead: the data is the same.
+    /// Unavailable optimizations and the methods used instead. The copied data is the same.
     pub fallbacks: Vec<String>,
 }
 
-/// Where what was claimed is safe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The durability of the claimed bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Durability {
-    /// On the medium: it survives a power loss.
+    /// On the medium: they survive a power loss.
     Medium,
-    /// In memory, which is as far as it can get there: it does not survive a power loss.
+    /// In volatile storage, where flushing has no effect: they do not survive a power loss.
     Memory,
-    /// It was not flushed, or the flush failed.
+    /// Not flushed, or the flush failed.
     No,
 }
 
 impl Durability {
-    /// Of what was `flushed` to a dest that `memory` keeps, or a medium.
+    /// The durability of data that was `flushed` or not; `memory` is the volatile storage of the dest, if any.
     pub fn of(flushed: bool, memory: Option<&str>) -> Self {
         match (flushed, memory) {
             (true, None) => Durability::Medium,
@@ -292,7 +295,7 @@ impl Durability {
         }
     }
 
-    /// The word for programs.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Durability::Medium => "medium",
@@ -303,40 +306,45 @@ impl Durability {
 }
 
 impl Outcome {
-    /// Where what was claimed is safe.
+    /// The durability of the claimed bytes. Of several destinations it is the weakest of those that did not fail.
     pub fn durability(&self) -> Durability {
-        Durability::of(self.durable, self.memory.as_deref())
+        if self.dests.is_empty() {
+            return Durability::of(self.durable, self.memory.as_deref());
+        }
+        let good = self.dests.iter().filter(|dest| dest.error.is_none());
+        let weakest = good.map(|dest| Durability::of(dest.durable, dest.memory.as_deref())).max();
+        weakest.unwrap_or(Durability::No).max(Durability::of(self.durable, None))
     }
 
-    /// One of several dests failed.
+    /// Whether one of several dests failed.
     pub fn any_dest_failed(&self) -> bool {
         self.dests.iter().any(|dest| dest.error.is_some())
     }
 
-    /// What was read back is wrong on the dest, or on one of several, or could not be read back to its end.
+    /// Whether reading back found wrong data on any dest, or could not be completed.
     pub fn any_dest_wrong(&self) -> bool {
         let each = self.dests.iter().filter_map(|dest| dest.verified.as_ref());
         self.verified.iter().chain(each).any(|found| !found.is_right())
     }
 
-    /// Something failed, differs or is damaged, although the run came to its end.
+    /// Whether data is wrong, differs or is damaged, even if the run completed.
     pub fn is_wrong(&self) -> bool {
         let differs = self.differences.as_ref().is_some_and(|found| !found.is_empty());
         let damaged = self.damage.as_ref().is_some_and(|found| !found.is_empty());
         self.any_dest_failed() || self.any_dest_wrong() || differs || damaged
     }
 
-    /// Something could not be read, and was skipped.
+    /// Whether unreadable sectors were skipped.
     pub fn is_unread(&self) -> bool {
         self.unread.iter().any(|unread| !unread.is_empty())
     }
 
-    /// Of several dests, not all have what the copy has come to.
+    /// Whether one of several dests has less data than the copy as a whole.
     pub fn dests_differ(&self) -> bool {
         self.dests.iter().any(|dest| dest.error.is_some() || dest.behind)
     }
 
-    /// Nothing failed and nothing interrupted it; what was compared or checked may still be wrong.
+    /// Whether the run completed without failure or interruption. Data that was compared or checked may still be wrong.
     pub fn ended_well(&self) -> bool {
         matches!(self.ended, Ended::Complete)
     }

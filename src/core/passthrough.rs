@@ -1,8 +1,8 @@
-//! Reaching a disk by its own commands, past the block layer.
+//! Access to a disk by passthrough commands.
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Whose commands a disk takes.
+/// Command sets of disks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CommandSet {
     /// SCSI, also for SATA and USB disks: `/dev/sgN`.
@@ -12,7 +12,7 @@ pub enum CommandSet {
 }
 
 impl CommandSet {
-    /// The word for messages.
+    /// The name for messages.
     pub fn name(self) -> &'static str {
         match self {
             CommandSet::Scsi => "SCSI",
@@ -21,69 +21,70 @@ impl CommandSet {
     }
 }
 
-/// A node that takes a disk's own commands. It knows nothing of partitions, mounts or the page cache.
+/// A node that accepts the commands of a disk. It has no partitions, mounts or page cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passthrough {
-    /// Whose commands.
+    /// The command set.
     pub commands: CommandSet,
     /// The node: `/dev/sg0`, `/dev/ng0n1`.
     pub node: PathBuf,
     /// Device number of the node.
     pub number: u64,
-    /// The user named the node itself, and no block device.
+    /// Whether the user named the node itself instead of a block device.
     pub named: bool,
-    /// Where this side begins on the disk, in bytes; more than 0 for a partition.
+    /// Offset on the disk where this side begins, in bytes; more than 0 for a partition.
     pub start: u64,
-    /// The block device behind it, which is claimed meanwhile and whose cache is dropped; `None`: there is none.
+    /// The block device of the same disk, which is claimed during the copy and whose cached pages are dropped; `None`
+    /// if there is none.
     pub block: Option<PathBuf>,
 }
 
-/// How the bytes of a queue's commands come from the driver of a node.
+/// How data is transferred between a node's driver and haul.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Transfers {
-    /// Without a copy, where the driver does that; else it copies them anyway, and that is counted.
+    /// Direct I/O: without a copy if the driver supports it; transfers that the driver copies anyway are counted.
     #[default]
     Direct,
-    /// The driver copies them.
+    /// Indirect I/O: the driver copies the data.
     Copied,
-    /// Into memory that the driver shares with haul, one command at a time; and there they stay: the requests' own
-    /// memory is left as it was. To be measured, and for no copy.
+    /// Into memory shared with the driver, one command at a time. The data stays there and the request's buffer does
+    /// not change: for measurements only, not for copies.
     Shared,
 }
 
-/// How commands are to be given.
+/// Options for passthrough commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommandOptions {
-    /// The kernel gives a command up after this time.
+    /// The kernel aborts a command after this time.
     pub timeout: Duration,
-    /// Do not keep what is moved in the disk's cache (DPO).
+    /// Disable Page Out: transferred blocks need not be retained in the disk's cache (DPO).
     pub dpo: bool,
-    /// A write is done when it is on the medium, and a read comes from there (FUA).
+    /// Force Unit Access: bypass the disk's volatile cache (FUA).
     pub fua: bool,
-    /// The same, but memory that survives a loss of power will do (FUA_NV, obsolete since SBC-4). SCSI only.
+    /// The same, but a non-volatile cache may be used (FUA_NV, obsolete since SBC-4). SCSI only.
     pub fua_nv: bool,
-    /// Group number of commands, for the disk's counters: 1 to 63; 0: none. SCSI only.
+    /// Group number of commands, for statistics that the disk collects: 1 to 63, or 0 for none. SCSI only.
     pub group: u8,
-    /// Length of READ and WRITE commands in bytes: 6, 10, 12, 16 or 32; `None`: the shortest that does. SCSI only.
+    /// Length of READ and WRITE commands: 6, 10, 12, 16 or 32 bytes; `None` for the shortest possible. SCSI only.
     pub cdb_bytes: Option<u8>,
-    /// Times that a command is given once more after a failure that may pass.
+    /// Number of retries of a command after a failure that may be transient.
     pub retries: u32,
-    /// Command duration limit, 1 to 7; 0: none. Only commands of 16 bytes have it. SCSI only.
+    /// Command duration limit: 1 to 7, or 0 for none. Only 16-byte commands support it. SCSI only.
     pub duration_limit: u8,
-    /// How a queue's bytes are moved. SCSI only.
+    /// How queued requests are transferred. SCSI only.
     pub transfers: Transfers,
-    /// Records are moved without a copy in the driver, where it does that. SCSI only; of queues, see `transfers`.
+    /// Use direct I/O for records, if the driver supports it. SCSI only; for queued requests, see `transfers`.
     pub direct: bool,
-    /// Records may be moved through memory that the driver shares with haul. SCSI only.
+    /// Allow records to be transferred through memory shared with the driver. SCSI only.
     pub shared: bool,
-    /// No other process may have the node open. SCSI only.
+    /// Fail if another process has the node open. SCSI only.
     pub exclusive: bool,
-    /// Take an advisory lock of the node (flock), or fail with EWOULDBLOCK. SCSI only.
+    /// Take an advisory lock on the node (flock), or fail with EWOULDBLOCK. SCSI only.
     pub locked: bool,
 }
 
 impl Default for CommandOptions {
-    /// A minute, as the kernel gives tape drives and itself twice 30 s; five retries, as the kernel's own disks have.
+    /// A timeout of 60 s, twice the kernel's default for disks; five retries, like the kernel's disk drivers.
     fn default() -> Self {
         CommandOptions {
             timeout: Duration::from_secs(60),
@@ -103,11 +104,11 @@ impl Default for CommandOptions {
     }
 }
 
-/// A side of a plan that is reached by its own commands.
+/// A side of a plan that is reached by passthrough commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Through {
-    /// By which node.
+    /// The node.
     pub node: Passthrough,
-    /// How.
-    pub wishes: CommandOptions,
+    /// The options for its commands.
+    pub options: CommandOptions,
 }

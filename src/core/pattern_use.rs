@@ -1,16 +1,16 @@
-//! What is done with the test pattern.
+//! The use of the test pattern in a plan.
 
-/// What is done with the test pattern.
+/// What to do with the test pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PatternAct {
-    /// It is written to the dest.
+    /// Write it to the dest.
     Write,
-    /// The source is read and each block judged.
+    /// Read the source and check each block.
     Check,
 }
 
 impl PatternAct {
-    /// The word of the command line, which is the verb for messages too: "to {name} the rest".
+    /// The command-line argument, which is also the verb for messages: "to {name} the rest".
     pub fn name(self) -> &'static str {
         match self {
             PatternAct::Write => "write",
@@ -22,10 +22,10 @@ impl PatternAct {
 /// The test pattern in a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PatternUse {
-    /// What is done with it.
+    /// What to do with it.
     pub act: PatternAct,
-    /// The run that its blocks carry; `None`: to be found on the source.
+    /// Number of the run in its blocks; `None` to detect it on the source.
     pub run: Option<u64>,
-    /// Bytes of a block.
+    /// Block size, in bytes.
     pub block_bytes: u32,
 }

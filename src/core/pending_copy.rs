@@ -1,47 +1,47 @@
-//! An unfinished copy that a journal is about: data only.
+//! An unfinished copy, as recorded in its journal: plain data.
 use std::path::PathBuf;
 
 /// An unfinished copy that `--resume` can continue.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PendingCopy {
-    /// Its journal.
+    /// Path of its journal.
     pub journal: PathBuf,
-    /// The journal lies where a copy to this destination looks for it, without `--journal`.
+    /// Whether the journal has the default path for this destination, so that `--journal` is not needed.
     pub in_usual_place: bool,
-    /// Where the bytes come from.
+    /// The source.
     pub source: PendingSide,
-    /// Where they go.
+    /// The destination.
     pub dest: PendingSide,
-    /// What the destination is called now; `None`: it does not exist, or is not connected.
+    /// The current path of the destination; `None` if it does not exist or is not connected.
     pub dest_now: Option<PathBuf>,
-    /// Bytes of the copy; `None` where that was not known when it began.
+    /// Length of the copy in bytes; `None` if it was not known at the start.
     pub len_bytes: Option<u64>,
-    /// The copy is of the ranges that a list names.
+    /// Whether the copy uses a list of ranges.
     pub of_ranges: bool,
-    /// The command needs `--count`: the copy does not end where the source does, or the destination is longer.
+    /// Whether the command needs `--count`: the copy ends before the end of the source, or the destination is longer.
     pub is_counted: bool,
     /// Bytes that are durable on the destination.
     pub durable_bytes: u64,
     /// Bytes that could not be read from the source.
     pub unread_bytes: u64,
-    /// When the copy began, RFC 3339 in UTC.
+    /// Start time of the copy, RFC 3339 in UTC.
     pub began: String,
-    /// When the journal was last written to, in the same form.
+    /// Time of the last write to the journal, in the same format.
     pub saved: Option<String>,
-    /// A process is running the copy now.
+    /// Whether a process is running the copy now.
     pub running: bool,
 }
 
-/// A side of an unfinished copy, as its journal remembers it.
+/// A side of an unfinished copy, as recorded in its journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PendingSide {
-    /// Its path when the copy began.
+    /// Its path at the start of the copy.
     pub path: String,
-    /// What it is: `file`, `block device`.
+    /// The kind of endpoint: `file`, `block device`.
     pub kind: String,
-    /// Where the copy begins on it, in bytes.
+    /// Offset on this side where the copy begins, in bytes.
     pub offset_bytes: u64,
-    /// Bytes in it; `None` for a stream, and for a file that did not exist yet.
+    /// Size in bytes; `None` for a stream, or a file that did not exist yet.
     pub size_bytes: Option<u64>,
     /// Vendor and model.
     pub model: Option<String>,
@@ -50,7 +50,7 @@ pub struct PendingSide {
 }
 
 impl PendingCopy {
-    /// How much of it is durable, in hundredths, rounded down; `None` where its length is not known.
+    /// Durable part in percent, rounded down; `None` if the length is not known.
     pub fn percent(&self) -> Option<u64> {
         let len = self.len_bytes.filter(|&len| len > 0)?;
         Some((u128::from(self.durable_bytes.min(len)) * 100 / u128::from(len)) as u64)

@@ -1,28 +1,28 @@
-//! Settled decisions, as data: made by the room `plan`, carried out by `endpoint` and `engine`, reported by `report`.
+//! Plans as plain data: made by `plan`, executed by `disks` and `engine`, shown by `report`.
 use super::{
-    BlockDigests, CopyName, Extent, HashKind, OnError, PatternUse, PlanDest, PlanSide, Ranges, ReadBack, Side, Tuning,
-    Zeros,
+    BlockDigests, BlockMap, CopyName, Extent, HashKind, OnError, PatternUse, Piece, PlanDest, PlanSide, ReadBack, Side,
+    Tuning, Zeros, pieces,
 };
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How requests are kept in flight.
+/// Engines: methods of keeping requests in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EngineKind {
-    /// One io_uring for both sides; helper threads for what cannot be on one.
+    /// One io_uring for both sides; helper threads for endpoints that it does not support.
     Ring,
-    /// Blocking calls on helper threads, as many as the depth.
+    /// Blocking calls on helper threads, one for each request in flight.
     Threads,
-    /// The plain loop: one block, read then written. The yardstick.
+    /// A plain loop: each block is read, then written. The baseline for comparisons.
     Sync,
-    /// No data through haul: the file system shares the extents (FICLONERANGE).
+    /// The file system shares the extents (FICLONERANGE): no data passes through haul.
     Reflink,
-    /// No data through haul: the device copies by a command of its own.
+    /// The device copies the data by its copy command: no data passes through user space.
     Offload,
 }
 
 impl EngineKind {
-    /// The word for options and messages.
+    /// The name for options and messages.
     pub fn name(self) -> &'static str {
         match self {
             EngineKind::Ring => "ring",
@@ -37,21 +37,21 @@ impl EngineKind {
 /// What happens to a block that has been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Route {
-    /// It is written to the dest.
+    /// Written to the dest.
     Copy,
-    /// It is compared with the same bytes of the dest, which is only read.
+    /// Compared with the same bytes of the dest, which is only read.
     Compare {
-        /// Both sides have to end together: what one has beyond the other is a difference.
+        /// Whether both sides must have the same length; otherwise additional bytes of one side are ignored.
         ends_together: bool,
-        /// The side that ends first and the bytes that it lacks, where that is known before.
+        /// The shorter side and by how many bytes it is shorter, if known in advance.
         shorter: Option<(Side, u64)>,
     },
-    /// It is compared with the same bytes of the dest, and written where they differ.
+    /// Compared with the same bytes of the dest, and written where they differ.
     Delta {
-        /// In pieces of this many bytes, counted from the beginning of each block.
+        /// Granularity of the comparison in bytes, counted from the start of each block.
         piece_bytes: u32,
     },
-    /// Only the dest is read, and its blocks are digested; there is no other side.
+    /// Digested. Only the dest is read; there is no source.
     ReadBack,
 }
 
@@ -64,7 +64,7 @@ impl Route {
         }
     }
 
-    /// Buffers that a block takes: one, or one for the bytes of either side.
+    /// Number of buffers per block: 1, or 2 if blocks of both sides are in memory together.
     pub fn buffers_per_block(self) -> u32 {
         match self {
             Route::Copy | Route::ReadBack => 1,
@@ -72,7 +72,7 @@ impl Route {
         }
     }
 
-    /// The dest is written to.
+    /// Whether the dest is written.
     pub fn writes(self) -> bool {
         matches!(self, Route::Copy | Route::Delta { .. })
     }
@@ -86,104 +86,104 @@ impl Route {
     }
 }
 
-/// The way through the bytes.
+/// The direction in which a copy proceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// From the first byte to the last.
     Forward,
-    /// From the last to the first: the dest overlaps the source and lies behind it.
+    /// From the last to the first: the dest overlaps the source at a higher offset.
     Backward,
 }
 
-/// What order writes are given to the dest in.
+/// The order of writes to the dest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WriteOrder {
-    /// As reads finish.
+    /// The order in which reads complete.
     Any,
-    /// In the order of the schedule, any number in flight: no write goes out before all reads ahead of it are done.
+    /// The order of the schedule, with any number in flight: a write is submitted only after all earlier reads have
+    /// completed.
     Submitted,
-    /// In the order of the schedule, one in flight: pipes.
+    /// The order of the schedule, one at a time: for pipes.
     OneAtATime,
 }
 
-/// A copy that the device makes by itself.
+/// A copy that the device makes internally, for the engine Offload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceCopy {
-    /// First byte on the device as a whole, whatever part of it the source is.
+    /// Offset of the first byte on the whole device, even if the source is a partition.
     pub from_offset: u64,
-    /// Most bytes of one command; a multiple of the logical block size.
+    /// Maximum number of bytes per command; a multiple of the logical block size.
     pub command_bytes: u32,
-    /// The name of the source, which the dest copies from; `None`: both sides lie on one device, which copies within
-    /// itself.
+    /// The name by which the dest identifies the source; `None` if both sides are on one device.
     pub from: Option<CopyName>,
 }
 
-/// Everything a copy will do, as it is carried out; [`super::PlanNotes`] are what is reported about it. Nothing is left
-/// to decide but the pace within the bounds of [`Tuning`].
+/// Everything that a copy will do. The explanations for the user are in [`super::PlanNotes`]. Only the pace is adjusted
+/// later, within the bounds of [`Tuning`].
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Where bytes come from.
+    /// The source.
     pub source: PlanSide,
-    /// Where bytes go.
+    /// The dest; one of `dests` if there are several.
     pub dest: PlanSide,
-    /// All dests, `dest` among them, where there are several; else none.
+    /// All dests including `dest`, if there are several; otherwise empty.
     pub dests: Vec<PlanDest>,
-    /// Bytes to copy or to compare; `None`: to the end of a stream.
+    /// Bytes to copy or compare; `None` for a stream, which is copied to its end.
     pub len: Option<u64>,
-    /// The parts of that, from the first to the last of which `len` reaches; `None`: all of it.
-    pub ranges: Option<Arc<Ranges>>,
     /// What happens to each block.
     pub route: Route,
-    /// One side is the test pattern; `None`: both hold bytes.
+    /// The use of the test pattern, if one side is the pattern.
     pub pattern: Option<PatternUse>,
-    /// How requests are kept in flight.
+    /// The engine.
     pub engine: EngineKind,
-    /// Should the engine be Reflink or Offload and be refused: the engine to take instead; `None`: that is an error.
+    /// The engine to use if Reflink or Offload is not available; `None` to fail instead.
     pub engine_instead: Option<EngineKind>,
-    /// For the engine Offload: where the source's byte 0 of this copy is on the device that both sides lie on, and most
-    /// bytes of one command.
+    /// Parameters of the engine Offload.
     pub device_copy: Option<DeviceCopy>,
-    /// Block size and depth.
+    /// Block size and queue depths.
     pub tuning: Tuning,
-    /// The first block has this many bytes, so that those behind it are aligned; 0: it is like any other.
+    /// Size of the first block in bytes, chosen so that the following blocks are aligned; 0 for the normal block size.
     pub head_bytes: u32,
-    /// A last block is cut at a multiple of this (offsets on the dest), so that an odd rest that cannot go direct
-    /// shares no page with what did; 1: never.
+    /// The last block is split at a multiple of this offset on the dest, so that an unaligned tail written by buffered
+    /// I/O shares no page with direct I/O; 1 to never split.
     pub tail_align_bytes: u32,
-    /// Where to begin.
+    /// The direction.
     pub direction: Direction,
-    /// What order writes go out in.
+    /// The order of writes.
     pub write_order: WriteOrder,
-    /// Source and dest have bytes in common: what was copied may no longer be in the source.
+    /// Whether source and dest overlap, so that copying overwrites part of the source.
     pub overlaps: bool,
     /// What happens to zero runs.
     pub zeros: Zeros,
-    /// Ask the source for its holes rather than read them.
+    /// Whether to query the source for holes instead of reading them.
     pub ask_holes: bool,
-    /// Look for zeros in data, in pieces of this many bytes; `None`: do not look.
+    /// Granularity in bytes of zero detection in data; `None` to disable it.
     pub detect_zeros_bytes: Option<u32>,
     /// Digests of the source stream.
     pub hashes: Vec<HashKind>,
-    /// Digests of each block, told as [`super::Event::Digested`]; `None`: none.
+    /// Parameters of the digests of each block, reported as [`super::Event::Digested`]; `None` for no such digests.
     pub digest_blocks: Option<BlockDigests>,
-    /// The dest is read back afterwards and compared with these; `None`: it is not.
+    /// The block map whose ranges are all that is copied: they are compared with its digests. The maps of both sides
+    /// have exactly these ranges.
+    pub block_map: Option<Arc<BlockMap>>,
+    /// How to read the dest back and compare it; `None` not to.
     pub read_back: Option<ReadBack>,
-    /// Each block is fingerprinted when it has been read and again when it has been written: the copy fails where its
-    /// bytes changed in memory in between.
+    /// Whether to compute a fingerprint of each block after reading and after writing, and fail if it changed in
+    /// memory.
     pub checks_memory: bool,
-    /// Let the dest file end where the copy ends, and cut a longer old tail off.
+    /// Whether to set the size of the dest file at the end, truncating a longer old file.
     pub set_end: bool,
-    /// Allocate the dest before the first write.
+    /// Whether to allocate space for the dest before the first write.
     pub preallocate: bool,
-    /// Exit only after the dest said that the data is on the medium.
+    /// Whether to flush the dest before exiting.
     pub durable: bool,
-    /// What happens to a place that cannot be read.
+    /// Handling of unreadable sectors.
     pub on_error: OnError,
-    /// What is durable is written down while the copy runs, so that it can be continued.
+    /// Whether to record checkpoints, so that the copy can be resumed.
     pub journal: bool,
-    /// Most bytes a second; `None`: as fast as possible.
+    /// Rate limit in bytes per second; `None` for no limit.
     pub limit_bytes_per_s: Option<u64>,
-    /// It ends when so much time has passed since it began, whole or not; `None`: when it is whole.
+    /// Maximum duration of the copy; `None` for no limit.
     pub time_limit: Option<Duration>,
 }
 
@@ -193,24 +193,22 @@ impl Plan {
         self.pattern.map_or(self.route.verb(), |pattern| pattern.act.name())
     }
 
-    /// Bytes that are to be moved or compared; `None`: to the end of a stream.
-    pub fn total_bytes(&self) -> Option<u64> {
-        self.ranges.as_ref().map(|ranges| ranges.total_bytes()).or(self.len)
+    /// Whether a side has a list of ranges.
+    pub fn is_listed(&self) -> bool {
+        self.list().is_some()
     }
 
-    /// The ranges of a copy of such, counted from its first byte; `None`: it is of one run of bytes.
-    pub fn ranges_from_first(&self) -> Option<Vec<Extent>> {
-        let from_first = |range: &Extent| Extent::new(range.offset - self.source.offset, range.len);
-        self.ranges.as_ref().map(|ranges| ranges.extents().iter().map(from_first).collect())
+    /// Description of the list for messages; that of the source if both sides have one: `3 ranges of list`.
+    pub fn list(&self) -> Option<String> {
+        self.source.map.name().or_else(|| self.dest.map.name())
     }
 
-    /// Bytes of `claimed`, which counts from the first byte of the copy, that were to be moved.
-    pub fn claimed_bytes(&self, claimed: Extent) -> u64 {
-        let on_source = Extent::new(self.source.offset + claimed.offset, claimed.len);
-        self.ranges.as_ref().map_or(claimed.len, |ranges| ranges.within(on_source).map(|part| part.len).sum())
+    /// The pieces of a part of the copy, each contiguous on both sides.
+    pub fn pieces(&self, of: Extent) -> impl Iterator<Item = Piece> + '_ {
+        pieces([&self.source.map, &self.dest.map], of)
     }
 
-    /// The source or the dest.
+    /// The plan of one side.
     pub fn side(&self, side: Side) -> &PlanSide {
         match side {
             Side::Source => &self.source,

@@ -1,22 +1,23 @@
-//! How one side of a plan is opened and used.
-use super::{EndpointKind, Extent, Through};
+//! How one side of a plan is opened and accessed.
+use super::{AddressMap, EndpointKind, Extent, Through};
 use std::path::PathBuf;
 
-/// What I/O does to the page cache.
+/// How I/O uses the page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cache {
-    /// Past it: O_DIRECT.
+    /// Direct I/O: bypasses the page cache (O_DIRECT).
     Direct,
-    /// Through it, dropped by the kernel (RWF_DONTCACHE).
+    /// Buffered I/O; the kernel drops the pages (RWF_DONTCACHE).
     DroppedByKernel,
-    /// Through it, written back and evicted behind the copy in a bounded window.
+    /// Buffered I/O; haul writes back and evicts the pages during the copy, in a bounded window.
     Drop,
-    /// Through it and left there: what has no cache to spoil, or is requested there.
+    /// Buffered I/O; the pages stay in the cache: the endpoint has no page cache to keep clean, or the user requested
+    /// it.
     Keep,
 }
 
 impl Cache {
-    /// The words for messages.
+    /// The description for messages.
     pub fn name(self) -> &'static str {
         match self {
             Cache::Direct => "direct",
@@ -27,62 +28,62 @@ impl Cache {
     }
 }
 
-/// What to do about a dest that is there, or is not.
+/// Whether a dest must exist, and what happens to its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Existing {
-    /// Must exist; is changed in place: devices, pipes, a range of a file.
+    /// Must exist; is modified in place: devices, pipes, a range of a file.
     Keep,
-    /// Must exist; emptied first: a whole file.
+    /// Must exist; is truncated first: a whole file.
     Truncate,
-    /// Must not exist: made with O_EXCL.
+    /// Must not exist; is created with O_EXCL.
     Create,
 }
 
-/// How one side is opened and used.
+/// How one side is opened and accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// What I/O does to the page cache.
+    /// Use of the page cache.
     pub cache: Cache,
-    /// Alignment that direct I/O needs of offsets and lengths, in bytes; 1 otherwise.
+    /// Alignment of offsets and lengths that direct I/O requires, in bytes; 1 for buffered I/O.
     pub offset_align_bytes: u32,
-    /// Open with O_EXCL: a block device that is in use is refused by the kernel.
+    /// Open with O_EXCL: the kernel refuses a block device that is in use.
     pub exclusive: bool,
-    /// For a dest: what to do about it being there.
+    /// For a dest: whether it must exist, and what happens to its content.
     pub existing: Existing,
 }
 
 /// One side of a plan.
 #[derive(Clone, Debug)]
 pub struct PlanSide {
-    /// As the user named it.
+    /// The address, as the user gave it.
     pub address: String,
-    /// What to open.
+    /// The path to open.
     pub path: PathBuf,
-    /// What it is.
+    /// The kind of endpoint.
     pub kind: EndpointKind,
-    /// First byte of the copy on this side, in bytes.
-    pub offset: u64,
-    /// How it is opened.
+    /// Maps offsets of the copy to offsets of this side.
+    pub map: AddressMap,
+    /// How it is opened and accessed.
     pub access: Access,
-    /// Bytes that no other haul is to write meanwhile, nor to read where they are written here; `None`: the code that
-    /// opens it takes no lock.
+    /// The extent to lock against other haul processes: a write lock if this side is written, otherwise a read lock.
+    /// `None` if the code that opens the endpoint takes no lock.
     pub lock: Option<Extent>,
-    /// A head moves there. No more than half of the blocks are with this side at once, in their order: whatever lies
-    /// between may mix up what comes together, and each mixed-up pair costs the head a turn.
+    /// Whether the device is rotational. At most half of the blocks are then in flight on this side, and in order:
+    /// lower layers may reorder concurrent requests, and each reordering costs a revolution.
     pub moves_head: bool,
-    /// It is reached by its own commands through this node, past the block layer; `None`: by reads and writes.
+    /// The node and options for passthrough commands; `None` for access by reads and writes.
     pub through: Option<Through>,
 }
 
-/// What happens to runs that are known to be zero.
+/// What happens to zero runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Zeros {
-    /// Nothing is written: the dest reads as zeros there already (a hole of a new file).
+    /// Skip them: the dest already reads as zeros (a hole of a new file).
     Leave,
-    /// The dest zeroes them by itself (BLKZEROOUT, punching a hole).
+    /// Zero them on the dest without sending data (BLKZEROOUT, punching a hole).
     Device,
-    /// Zeros are written like data.
+    /// Write zeros like data.
     Write,
-    /// As each of several dests wants it: the zeros are in the buffer for those that have to be sent them.
+    /// Different for each of several dests: the buffer contains zeros for those that need them written.
     Each,
 }

@@ -1,64 +1,64 @@
-//! Requests in flight towards one endpoint, or towards both.
+//! Queues of requests in flight.
 use super::{Request, Transferred};
 use std::io;
 use std::os::fd::RawFd;
 
-/// A request that came back.
+/// A completed request.
 #[derive(Debug)]
 pub struct Completion {
-    /// The request, its buffer with it.
+    /// The request, including its buffer.
     pub request: Request,
-    /// The result of its present transfer.
+    /// The result of its current transfer.
     pub result: Transferred,
 }
 
-/// What a queue is waiting for.
+/// What to wait for before calling `reap`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ready {
-    /// Nothing in flight.
+    /// Nothing is in flight.
     Idle,
-    /// `reap` has something already.
+    /// A completion is available now.
     Now,
-    /// `reap` may have something once `poll(2)` reports `events` on `fd`.
+    /// A completion may be available once `poll(2)` reports `events` on `fd`.
     On {
         /// The descriptor to poll.
         fd: RawFd,
-        /// What to poll for, as in `struct pollfd`.
+        /// The events to poll for, as in `struct pollfd`.
         events: i16,
     },
 }
 
-/// A queue of requests in flight. Opened and used by one thread; dropping it waits for the kernel.
+/// A queue of requests in flight. Used by a single thread; dropping it waits for requests in flight.
 pub trait Queue {
-    /// Takes a request in; may finish it on the spot.
+    /// Takes a request; may complete it immediately.
     fn submit(&mut self, request: Request);
 
-    /// Whether this queue can carry `request`; those it cannot go to blocking calls beside it.
+    /// Whether this queue supports `request`; other requests are made as blocking calls.
     fn takes(&self, _request: &Request) -> bool {
         true
     }
 
-    /// Hands everything submitted so far to the kernel or the server, the whole batch at once.
+    /// Passes all submitted requests to the kernel or the server, as one batch.
     fn flush(&mut self) -> io::Result<()>;
 
-    /// Moves finished requests to `done`. Never blocks.
+    /// Moves completions to `done`. Never blocks.
     fn reap(&mut self, done: &mut Vec<Completion>) -> io::Result<()>;
 
-    /// Gives back what it keeps to itself and the kernel has not got, of the requests that `goes_on` is false for.
-    fn withdraw(&mut self, _goes_on: &dyn Fn(&Request) -> bool, _back: &mut Vec<Request>) {}
+    /// Returns in `_back` those requests for which `_continues` is false and that were not passed to the kernel yet.
+    fn withdraw(&mut self, _continues: &dyn Fn(&Request) -> bool, _back: &mut Vec<Request>) {}
 
     /// What to wait for.
     fn ready(&self) -> Ready;
 
-    /// [`Queue::ready`] is asked next, and what it says is polled together with something else.
+    /// Called immediately before [`Queue::ready`] if its descriptor is going to be polled together with others.
     fn prepare_poll(&mut self) {}
 
-    /// The awaited event has arrived, or something else has: the events that poll found at what [`Queue::ready`] said,
-    /// 0 for none; `None` if not checked. A hint, by which `reap` can do without asking the kernel once more.
+    /// Called after waiting, with the events that poll reported on the descriptor of [`Queue::ready`]: 0 for none,
+    /// `None` if they were not checked. A hint that may save `reap` a system call.
     fn polled(&mut self, _events: Option<i16>) {}
 
-    /// Hands over what was submitted and blocks until `reap` may have something, both in one system call. Asked only
-    /// when no other queue is busy; may return early. `None`: there is no such call, poll for [`Queue::ready`].
+    /// Flushes and blocks until a completion may be available, in a single system call. Called only if no other queue
+    /// is busy; may return early. `None` if there is no such call: poll [`Queue::ready`] instead.
     fn flush_and_wait(&mut self) -> Option<io::Result<()>> {
         None
     }

@@ -1,46 +1,46 @@
-//! How the administrator has configured the requests to a disk: scheduler and read-ahead.
+//! The scheduler and read-ahead configured for a disk.
 
-/// How the kernel treats requests to a disk before its driver gets them, from `/sys/block/*/queue`. All unknown for
-/// what has no such directory.
+/// Configuration of a disk's request queue, from `/sys/block/*/queue`. All fields are unknown for anything without such
+/// a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueuePolicy {
-    /// Kernel name of the disk whose queue it is: `sda`.
+    /// Kernel name of the disk: `sda`.
     pub disk: String,
-    /// The scheduler in use: `none`, `mq-deadline`, `bfq`, `kyber`; `None` where the kernel says nothing.
+    /// The active scheduler: `none`, `mq-deadline`, `bfq`, `kyber`; `None` if the kernel reports none.
     pub scheduler: Option<String>,
-    /// Those that could be.
+    /// The available schedulers.
     pub schedulers: Vec<String>,
-    /// Bytes that are read ahead of a process that reads through the page cache; `None` where the kernel says nothing.
+    /// Read-ahead of buffered reads in bytes; `None` if the kernel reports none.
     pub read_ahead_bytes: Option<u64>,
-    /// A drive stands behind it, and not a mapping of others, whose requests are sorted further below.
+    /// Whether this is the queue of a drive. The requests of a mapping are sorted in a lower layer.
     pub of_drive: bool,
 }
 
-/// A scheduler that suits the disk better.
+/// Advice to change the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchedulerAdvice {
-    /// A disk with a head, whose requests the kernel does not sort.
-    SortForHead,
-    /// A disk without a head, whose requests are shared out by turns of processes.
-    NoTurnsWithoutHead,
+    /// A rotational disk whose requests are not sorted by the kernel.
+    SortRotational,
+    /// An SSD whose scheduler assigns time slices to processes.
+    NoTimeSlicesOnSsd,
 }
 
 impl SchedulerAdvice {
-    /// The scheduler to be set.
+    /// The recommended scheduler.
     pub fn scheduler(self) -> &'static str {
         match self {
-            SchedulerAdvice::SortForHead => "mq-deadline",
-            SchedulerAdvice::NoTurnsWithoutHead => "none",
+            SchedulerAdvice::SortRotational => "mq-deadline",
+            SchedulerAdvice::NoTimeSlicesOnSsd => "none",
         }
     }
 }
 
 impl QueuePolicy {
-    /// A scheduler that is there and suits a disk better that is `rotational`, where that is known.
+    /// Advice to use another available scheduler, given whether the disk is `rotational`.
     pub fn advice(&self, rotational: Option<bool>) -> Option<SchedulerAdvice> {
         let advice = match (self.scheduler.as_deref()?, rotational?) {
-            ("none", true) => SchedulerAdvice::SortForHead,
-            ("bfq", false) => SchedulerAdvice::NoTurnsWithoutHead,
+            ("none", true) => SchedulerAdvice::SortRotational,
+            ("bfq", false) => SchedulerAdvice::NoTimeSlicesOnSsd,
             _ => return None,
         };
         let is_there = self.schedulers.iter().any(|name| name == advice.scheduler());
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scheduler_is_advised_where_it_is_there_and_suits_the_drive_better() {
+    fn a_scheduler_is_advised_if_it_is_available_and_suits_the_drive_better() {
         let of = |scheduler: &str, others: &[&str], of_drive| QueuePolicy {
             scheduler: Some(scheduler.to_owned()),
             schedulers: others.iter().map(|&name| name.to_owned()).collect(),
@@ -61,8 +61,8 @@ mod tests {
             ..QueuePolicy::default()
         };
         let all = ["none", "mq-deadline", "bfq"];
-        assert_eq!(of("none", &all, true).advice(Some(true)), Some(SchedulerAdvice::SortForHead));
-        assert_eq!(of("bfq", &all, true).advice(Some(false)), Some(SchedulerAdvice::NoTurnsWithoutHead));
+        assert_eq!(of("none", &all, true).advice(Some(true)), Some(SchedulerAdvice::SortRotational));
+        assert_eq!(of("bfq", &all, true).advice(Some(false)), Some(SchedulerAdvice::NoTimeSlicesOnSsd));
         for (policy, rotational) in [
             (of("none", &all, true), Some(false)),
             (of("none", &all, true), None),

@@ -2,63 +2,63 @@
 use super::{Extent, ExtentSet};
 use std::time::Duration;
 
-/// How much of the dest is read back after a copy.
+/// Which part of the dest is read back after a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Portion {
-    /// All of it; where the dest can take it, some of it behind the writer.
+    /// All of it, partly during the copy if the dest has spare capacity.
     All,
-    /// All of it, and nothing before everything is written and flushed.
+    /// All of it, after everything is written and flushed.
     Afterwards,
-    /// So many blocks of a million, spread over all of it; the first and the last are among them.
+    /// A sample of blocks spread over the whole dest, including the first and the last.
     Sample {
-        /// From 1 to 1000000.
+        /// Sampled blocks per million, from 1 to 1000000.
         per_million: u32,
     },
 }
 
-/// That the dest is read back after the copy, and compared with the digests kept from it.
+/// Reading the dest back after a copy and comparing it with the digests of the copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadBack {
-    /// How much of it.
+    /// The part to read back.
     pub portion: Portion,
-    /// Why blocks that differ are not written again from the source, a clause; `None`: they are.
+    /// Why differing blocks are not rewritten from the source, a clause; `None` if they are.
     pub not_rewritten: Option<String>,
-    /// What lies so many bytes behind the writer may be read back while the copy runs and the dest has time to spare:
-    /// more than a drive keeps in its cache. `None`: nothing is before everything is written.
+    /// Minimum distance in bytes from the write position at which data may be read back during the copy, while the dest
+    /// is not saturated. It exceeds the size of a drive's cache. `None` to read back only after the last write.
     pub window_bytes: Option<u64>,
 }
 
 /// The result of reading the dest back. Offsets count from the first byte of the copy; extents are whole blocks.
 #[derive(Clone, Debug, Default)]
 pub struct Verified {
-    /// It got to its end.
+    /// Whether it was completed.
     pub complete: bool,
-    /// Bytes that were read back and compared.
+    /// Bytes read back and compared.
     pub bytes: u64,
-    /// Blocks that were.
+    /// Blocks read back and compared.
     pub blocks: u64,
-    /// Of the bytes, those that were read back behind the writer, while the copy ran.
+    /// Part of `bytes` that was read back during the copy.
     pub behind_bytes: u64,
-    /// Time that all of it took.
+    /// Total duration.
     pub elapsed: Duration,
-    /// A sample was asked for.
+    /// Whether a sample was requested.
     pub sampled: bool,
-    /// Bytes that could be read from the page cache only, although it was requested to drop them; `None`: unknown.
+    /// Bytes that could only be read from the page cache, although dropping them was requested; `None` if unknown.
     pub cached_bytes: Option<u64>,
-    /// Differed once, and were right when they were read again.
+    /// Extents that differed once and were correct when read again.
     pub misread: ExtentSet,
-    /// Were wrong on the dest, were written again, and are right now.
+    /// Extents that were wrong on the dest and are correct after rewriting.
     pub rewritten: ExtentSet,
-    /// Are wrong on the dest.
+    /// Extents that are wrong on the dest.
     pub wrong: ExtentSet,
-    /// Of those that are wrong: why they could not be put right; a clause.
+    /// Why wrong extents could not be rewritten, a clause.
     pub not_rewritten: Option<String>,
-    /// The source gave other bytes the second time: what the dest should have is not known.
+    /// Extents for which the source returned different data the second time, so the correct data is unknown.
     pub changed: Vec<Extent>,
 }
 
 impl Verified {
-    /// All that was to be compared is right on the dest.
+    /// Whether everything that had to be compared is correct on the dest.
     pub fn is_right(&self) -> bool {
         self.complete && self.wrong.is_empty()
     }

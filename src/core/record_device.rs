@@ -1,35 +1,35 @@
-//! A disk whose records are moved by its own commands.
+//! Disks whose records are transferred by passthrough commands.
 use super::Buffer;
 use std::fmt::Debug;
 use std::io;
 
-/// What a disk counts while records are moved.
+/// Counters of a disk that transfers records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceCounts {
-    /// Errors that the disk recovered from by itself.
+    /// Recovered errors that the disk reported.
     pub recovered: u64,
-    /// Transfers that were asked for without a copy in the driver.
-    pub direct_asked: u64,
-    /// How many of them had one.
+    /// Transfers requested as direct I/O.
+    pub direct_requested: u64,
+    /// Those of them that the driver copied.
     pub indirect: u64,
 }
 
-/// Where the bytes that a READ BUFFER brings end up.
+/// Where the data of a READ BUFFER command ends up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferWay {
-    /// In the driver's memory only: they are not visible.
+    /// In the driver's memory only: haul does not receive it.
     NotMoved,
-    /// In haul's memory, without a copy where the driver can do without one.
+    /// In haul's memory, by direct I/O if the driver supports it.
     Direct,
     /// In haul's memory, copied by the driver.
     Indirect,
 }
 
 impl BufferWay {
-    /// All of them, the cheapest first.
+    /// All variants, the cheapest first.
     pub const ALL: [BufferWay; 3] = [BufferWay::NotMoved, BufferWay::Direct, BufferWay::Indirect];
 
-    /// In a word or two.
+    /// The name for messages.
     pub fn name(self) -> &'static str {
         match self {
             BufferWay::NotMoved => "not moved",
@@ -39,60 +39,60 @@ impl BufferWay {
     }
 }
 
-/// Which of a disk's own buffers is read.
+/// Which internal buffer of a disk is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OwnBuffer {
-    /// That of its data, usually its cache.
+    /// The data buffer, usually the disk's cache.
     #[default]
     Data,
-    /// The echo buffer, for tests of the link: a few KiB, which hold what was last written to it.
+    /// The echo buffer, for testing the link: a few KiB that return what was last written to them.
     Echo,
 }
 
-/// A disk whose records are moved by its own commands, past the block layer. Offsets count from where this side begins;
-/// they and lengths are whole blocks of the disk.
+/// A disk whose records are transferred by passthrough commands. Offsets count from the start of this side; offsets and
+/// lengths are multiples of the disk's block size.
 pub trait RecordDevice: Debug + Send + Sync {
-    /// Reads at `offset`; the bytes that came, one block at least.
+    /// Reads at `offset`; returns the number of bytes read, at least one block.
     ///
     /// # Errors
-    /// The kernel's error; a [`super::DeviceError`] for the disk's error.
+    /// The kernel's error, or a [`super::DeviceError`] reported by the disk.
     fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize>;
 
-    /// Writes at `offset`; the bytes that went, one block at least.
+    /// Writes at `offset`; returns the number of bytes written, at least one block.
     ///
     /// # Errors
     /// As for [`RecordDevice::read_at`].
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
 
-    /// Lets the disk compare all of `bytes` with what it has at `offset`.
+    /// Makes the disk compare all of `bytes` with its data at `offset`.
     ///
     /// # Errors
-    /// As for [`RecordDevice::read_at`], with [`super::DeviceError::is_miscompare`] for what differs. The kind
-    /// Unsupported of a disk that cannot compare.
+    /// As for [`RecordDevice::read_at`]; [`super::DeviceError::is_miscompare`] is true if the data differs. The kind is
+    /// Unsupported if the disk has no compare command.
     fn compare_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
-    /// Fetches the one block at `offset` as stored on the medium, bad or not; with `correct`, corrected as far as
-    /// possible. There is no guarantee that these are the bytes that were written.
+    /// Reads the raw block at `offset` from the medium, even if it is unreadable otherwise; with `correct`,
+    /// error-corrected as far as possible. The result may differ from what was written.
     ///
     /// # Errors
-    /// As for [`RecordDevice::read_at`]; the kind Unsupported of a disk that does not know the command.
+    /// As for [`RecordDevice::read_at`]; the kind is Unsupported if the disk does not support the command.
     fn read_long(&self, block: &mut [u8], offset: u64, correct: bool) -> io::Result<()>;
 
-    /// Memory of at least one block and at most `len` bytes that the driver shares with haul, where that was requested:
-    /// transfers to and from its beginning need no copy. There is one such piece.
+    /// Memory that the driver shares with haul, of at least one block and at most `len` bytes, if requested. Transfers
+    /// to and from its start need no copy. There is only one such buffer.
     fn shared_memory(&self, _len: u32) -> Option<io::Result<Buffer>> {
         None
     }
 
-    /// Gives the disk a READ of no blocks, which moves no byte: what a command costs as such.
+    /// Sends a READ of zero blocks, which transfers no data, to measure the fixed latency of a command.
     ///
     /// # Errors
-    /// As for [`RecordDevice::read_at`]; the kind Unsupported of what has no such command.
+    /// As for [`RecordDevice::read_at`]; the kind is Unsupported if there is no such command.
     fn read_nothing(&self) -> io::Result<()> {
         Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP))
     }
 
-    /// Bytes of a buffer of the disk's own, which [`RecordDevice::read_buffer`] fetches.
+    /// Size in bytes of an internal buffer, which [`RecordDevice::read_buffer`] reads.
     ///
     /// # Errors
     /// As for [`RecordDevice::read_nothing`].
@@ -100,8 +100,8 @@ pub trait RecordDevice: Debug + Send + Sync {
         Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP))
     }
 
-    /// Fetches the first bytes of a buffer of the disk's own, whatever they are, by one command and without the medium;
-    /// the bytes that came. They may be fewer than were asked for, as many as one command moves.
+    /// Reads the start of an internal buffer, whose contents are arbitrary, by one command without access to the
+    /// medium. Returns the number of bytes, which may be fewer than requested if one command cannot transfer more.
     ///
     /// # Errors
     /// As for [`RecordDevice::read_nothing`].
@@ -115,12 +115,12 @@ pub trait RecordDevice: Debug + Send + Sync {
     /// As for [`RecordDevice::read_at`].
     fn make_durable(&self) -> io::Result<()>;
 
-    /// Drops what the page cache holds of the block device behind it, which may be older than the disk.
+    /// Drops the cached pages of its block device, which may be older than the data on the disk.
     ///
     /// # Errors
-    /// What could not be written back before.
+    /// The error of writing back dirty pages before.
     fn drop_cache(&self) -> io::Result<()>;
 
-    /// What was counted so far.
+    /// The current counters.
     fn counts(&self) -> DeviceCounts;
 }

@@ -1,20 +1,20 @@
-//! One I/O on one side.
+//! One I/O request on one side.
 use super::Buffer;
 
-/// One of the two ends of a copy.
+/// One of the two sides of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// Where bytes come from.
+    /// The side that is read.
     Source,
-    /// Where bytes go.
+    /// The side that is written.
     Dest,
 }
 
 impl Side {
-    /// Both, in the order of [`Side::index`].
+    /// Both sides, in the order of [`Side::index`].
     pub const BOTH: [Side; 2] = [Side::Source, Side::Dest];
 
-    /// Position in arrays of one entry a side. More dests would get 2, 3, ….
+    /// Index into arrays with one entry per side. Further dests would get 2, 3, ….
     pub fn index(self) -> usize {
         match self {
             Side::Source => 0,
@@ -22,7 +22,7 @@ impl Side {
         }
     }
 
-    /// The word for messages.
+    /// The name for messages.
     pub fn name(self) -> &'static str {
         match self {
             Side::Source => "source",
@@ -30,7 +30,7 @@ impl Side {
         }
     }
 
-    /// The word in JSON.
+    /// The name in JSON.
     pub fn key(self) -> &'static str {
         match self {
             Side::Source => "source",
@@ -39,19 +39,19 @@ impl Side {
     }
 }
 
-/// What is asked of an endpoint.
+/// The operation on an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
-    /// Fill the buffer from the endpoint.
+    /// Read from the endpoint into the buffer.
     Read,
-    /// Store the buffer on the endpoint.
+    /// Write the buffer to the endpoint.
     Write,
-    /// Make the bytes read as zeros without sending any; the buffer is not examined.
+    /// Zero the extent without sending data; the buffer is not used.
     Zero,
 }
 
 impl Op {
-    /// The word for messages: "cannot {name} …".
+    /// The verb for messages: "cannot {name} …".
     pub fn name(self) -> &'static str {
         match self {
             Op::Read => "read",
@@ -61,49 +61,49 @@ impl Op {
     }
 }
 
-/// One I/O on one side. It owns its buffer, so no other code can access the bytes while they are in flight.
+/// One I/O request on one side. It owns its buffer, so no other code can access the data while it is in flight.
 ///
 /// A request covers `offset..offset + len`. One transfer moves the bytes `done..until` of it: `done` grows with each
-/// transfer, short or not, and `until` is below `len` only where a block is written in pieces of different kinds.
+/// transfer, short or not, and `until` is less than `len` only if a block is written in parts of different kinds.
 #[derive(Debug)]
 pub struct Request {
-    /// Place of the block in flight; below the depth, unique among requests in flight.
+    /// Slot of the block, unique among requests in flight; less than the depth.
     pub slot: u32,
-    /// Number of the block in the order the schedule gave them out, from 0. Queues that keep an order keep this one.
+    /// Sequence number of the block in the order of the schedule, from 0. Queues that preserve order use it.
     pub ticket: u64,
-    /// Which end is asked.
+    /// The side.
     pub side: Side,
-    /// What is asked.
+    /// The operation.
     pub op: Op,
-    /// First byte on this side, in bytes.
+    /// Offset of its first byte on this side.
     pub offset: u64,
-    /// Bytes of the whole request. At most the buffer's length for reads and writes; any for zeros.
+    /// Length in bytes: at most that of the buffer for reads and writes, any for zeroing.
     pub len: u32,
-    /// Bytes of `len` that are already moved.
+    /// Number of bytes already transferred.
     pub done: u32,
-    /// The present transfer ends here, `done < until <= len`.
+    /// End of the current transfer, `done < until <= len`.
     pub until: u32,
-    /// Memory of the block.
+    /// The memory of the block.
     pub buffer: Buffer,
 }
 
 impl Request {
-    /// Offset of the first byte of the present transfer.
+    /// Offset of the current transfer.
     pub fn at(&self) -> u64 {
         self.offset + u64::from(self.done)
     }
 
-    /// Bytes of the present transfer.
+    /// Length of the current transfer, in bytes.
     pub fn left(&self) -> u32 {
         self.until - self.done
     }
 
-    /// The bytes of the present transfer, to be written.
+    /// The data of the current transfer, for writing.
     pub fn rest(&self) -> &[u8] {
         &self.buffer.bytes()[self.done as usize..self.until as usize]
     }
 
-    /// The bytes of the present transfer, to be filled.
+    /// The buffer of the current transfer, for reading into.
     pub fn rest_mut(&mut self) -> &mut [u8] {
         &mut self.buffer.bytes_mut()[self.done as usize..self.until as usize]
     }

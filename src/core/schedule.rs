@@ -1,37 +1,59 @@
-//! Which extent goes next.
+//! Schedules: the order in which extents are copied.
 use super::{Extent, Run};
 use std::io;
+use std::time::Duration;
 
-/// What the pump is to do next.
+/// The next step for the pump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Copy this run; its offset counts from the first byte of the copy, not of either side.
+    /// Copy this run. Its offset counts from the first byte of the copy, not of either side.
     Do(Run),
-    /// Nothing before something in flight has settled.
+    /// Wait until a request in flight has completed.
     Wait,
-    /// No more.
+    /// Nothing is left to copy.
     Finished,
 }
 
-/// Decides which extent goes next. Offsets count from the first byte of the copy: 0 is the byte at `skip` on the
-/// source and at `seek` on the dest.
+/// Decides which extent is next. Offsets count from the first byte of the copy: 0 is the byte at `skip` of the source
+/// and at `seek` of the dest.
 pub trait Schedule {
-    /// The next run, at most `block_bytes` long where it is data. Errors come of asking the source for its holes.
+    /// The next run, of at most `block_bytes` if it is data. Errors come from querying the source for holes.
     fn next(&mut self, block_bytes: u32) -> io::Result<Next>;
 
-    /// The source has no bytes at or after `offset`.
+    /// The source ended at `offset`.
     fn ends_at(&mut self, offset: u64);
 
-    /// Every byte of `extent`, which was handed out, arrived in an earlier run: it is read for the digests alone, and
-    /// is not reported as settled again.
+    /// Whether `extent`, which was scheduled, was copied by an earlier run: it is only read for digests, and
+    /// [`Schedule::complete`] is not called for it.
     fn is_reread(&self, _extent: Extent) -> bool {
         false
     }
 
-    /// Every byte of `extent` has arrived.
-    fn settled(&mut self, extent: Extent);
+    /// All bytes of `extent` were copied.
+    fn complete(&mut self, extent: Extent);
 
-    /// All bytes that arrived with none missing between them, from the end where the copy began: the first byte's
-    /// side for a forward copy, the last byte's for a backward one. This much may be claimed.
+    /// The contiguous extent that was copied so far, from the first byte for a forward copy and from the last byte for
+    /// a backward one.
     fn claimed(&self) -> Extent;
+
+    /// Whether this schedule depends on the result of each read. Then [`Schedule::on_read`] and
+    /// [`Schedule::on_failed`] are called, and an unreadable place neither ends the copy nor is read in smaller pieces.
+    /// Constant.
+    fn depends_on_results(&self) -> bool {
+        false
+    }
+
+    /// All of `extent` was read, the last request of it in `took`; it will be written, then
+    /// [`Schedule::complete`] is called for it.
+    fn on_read(&mut self, _extent: Extent, _took: Duration) {}
+
+    /// A read that began at `extent` failed after `took`, for a reason that depends on the place. The block that it
+    /// belongs to ends before `extent`; if nothing of it was read, neither [`Schedule::on_read`] nor
+    /// [`Schedule::complete`] is called for it.
+    fn on_failed(&mut self, _extent: Extent, _took: Duration) {}
+
+    /// The smallest length that a file as dest has in the end, whatever was copied.
+    fn dest_len_min(&self) -> u64 {
+        0
+    }
 }

@@ -1,38 +1,38 @@
-//! How a copy went, moment by moment: sampled by its observer, never by the pump.
+//! The progress of a copy over time, sampled by its observer, never by the pump.
 use std::time::Duration;
 
-/// Most moments that are kept: more than a screen has columns to show.
+/// Maximum number of stored moments: more than a screen has columns.
 const MOMENTS_MAX: usize = 1024;
 
-/// Time between two moments at first.
+/// Initial interval between moments.
 const GAP: Duration = Duration::from_millis(100);
 
-/// Totals of a copy at one moment. All bytes are those of this run.
+/// Totals of a copy at one moment. Bytes are those of this run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moment {
-    /// Since the beginning.
+    /// Time since the start.
     pub at: Duration,
-    /// Delivered by the source.
+    /// Bytes read from the source.
     pub read_bytes: u64,
-    /// Data that the dest acknowledged, or gave to be compared.
+    /// Bytes of data written to the dest, or read from it for comparison.
     pub dest_bytes: u64,
-    /// Through in any form: data, zeros and holes.
+    /// Bytes copied in any form: data, zeros and holes.
     pub copied_bytes: u64,
     /// Time spent waiting for each side, by [`super::Side::index`].
     pub waited: [Duration; 2],
-    /// Time in which `--limit` held it back.
+    /// Time during which `--limit` delayed the copy.
     pub limit_waited: Duration,
-    /// Time in which the digests did.
+    /// Time spent waiting for digests.
     pub digest_waited: Duration,
 }
 
-/// Moments in the order of time, at most 1024 of them: when there is no room, every second one is dropped and from then
-/// on they are kept half as often. Memory is taken once, at the start.
+/// Moments in chronological order, at most 1024 of them. When it is full, every second one is dropped and the interval
+/// doubles. Memory is allocated once, at the start.
 #[derive(Clone, Debug)]
 pub struct Series {
     moments: Vec<Moment>,
     gap: Duration,
-    /// The newest, whether kept or not.
+    /// The newest moment, stored or not.
     last: Moment,
 }
 
@@ -43,10 +43,10 @@ impl Default for Series {
 }
 
 impl Series {
-    /// Takes a moment, unless the one before it was only just taken.
+    /// Adds a moment, unless the previous one is too recent.
     pub fn push(&mut self, moment: Moment) {
         self.last = moment;
-        // A thread that was woken a little early must not lose its turn.
+        // Accept a moment that is slightly early because of timer jitter.
         let due = self.moments.last().is_none_or(|last| moment.at >= last.at + self.gap * 3 / 4);
         if !due {
             return;
@@ -62,7 +62,7 @@ impl Series {
         self.moments.push(moment);
     }
 
-    /// Every moment that was kept, and the newest.
+    /// The stored moments and the newest one.
     pub fn moments(&self) -> Vec<Moment> {
         let mut moments = self.moments.clone();
         if moments.last().is_some_and(|last| last.at < self.last.at) {
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_that_come_too_often_are_left_out_but_the_newest_is_there() {
+    fn too_frequent_moments_are_dropped_except_the_newest() {
         let mut series = Series::default();
         [0, 1, 2, 99, 150, 151].into_iter().for_each(|at| series.push(moment(at)));
         assert_eq!(series.moments(), [moment(0), moment(99), moment(151)]);

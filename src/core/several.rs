@@ -1,92 +1,92 @@
-//! A copy to several dests: what is planned for each, and how each ended.
+//! Copies to several dests: the plan and the outcome of each.
 use super::{Error, Extent, PlanSide, Verified, Zeros};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, AtomicU64};
 
-/// What is planned for one of several dests. All of them begin at the same offset.
+/// The plan for one of several dests. The copy begins at the same offset on all of them.
 #[derive(Clone, Debug)]
 pub struct PlanDest {
-    /// How it is opened and used.
+    /// How it is opened and accessed.
     pub side: PlanSide,
-    /// What happens to zero runs there.
+    /// What happens to zero runs.
     pub zeros: Zeros,
-    /// Let the file end where the copy ends.
+    /// Whether to set the size of the file at the end.
     pub set_end: bool,
-    /// Allocate it before the first write.
+    /// Whether to allocate space before the first write.
     pub preallocate: bool,
-    /// Flush it at the end.
+    /// Whether to flush it at the end.
     pub durable: bool,
-    /// Leave it behind rather than let it hold the others up; what it lacks is copied to it afterwards.
+    /// Whether it may be left behind if it is too slow for the others; the missing bytes are copied to it afterwards.
     pub may_fall_behind: bool,
 }
 
-/// What one of several dests is busy with; the number is what [`DestTally::state`] holds.
+/// The state of one of several dests; [`DestTally::state`] holds its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DestState {
-    /// Taking bytes, or reading them back.
+    /// Being written, or read back.
     Moving = 0,
-    /// Making them durable.
+    /// Being flushed.
     Flushing = 1,
-    /// Nothing more will happen.
+    /// Finished.
     Done = 2,
-    /// It held the others up; what it lacks is copied to it afterwards.
+    /// Left behind because it was too slow for the others; the missing bytes are copied to it afterwards.
     Behind = 3,
-    /// It was dropped.
+    /// Dropped after a failure.
     Failed = 4,
 }
 
 impl DestState {
-    /// The state of that number; any other one is `Failed`.
+    /// The state with this number; `Failed` for an unknown number.
     pub fn of(number: u8) -> Self {
         let all = [DestState::Moving, DestState::Flushing, DestState::Done, DestState::Behind];
         all.into_iter().find(|state| *state as u8 == number).unwrap_or(DestState::Failed)
     }
 }
 
-/// The running numbers of one of several dests: written by its writer, polled by the progress display.
+/// Counters of one of several dests: updated by its writer, polled by the progress display.
 #[derive(Debug)]
 pub struct DestTally {
-    /// As the user named it.
+    /// The address, as the user gave it.
     pub address: String,
-    /// It keeps its bytes in memory: what is flushed there survives no power loss.
+    /// Whether it is volatile storage, where flushed data does not survive a power loss.
     pub in_memory: bool,
-    /// Bytes that it has acknowledged in any form.
+    /// Bytes of data and zeros that it acknowledged.
     pub copied_bytes: AtomicU64,
-    /// The number of a [`DestState`].
+    /// Number of the current [`DestState`].
     pub state: AtomicU8,
 }
 
 impl DestTally {
-    /// Before the first byte.
+    /// The initial counters.
     pub fn new(address: &str, in_memory: bool) -> Self {
         let (copied_bytes, state) = (AtomicU64::new(0), AtomicU8::new(0));
         DestTally { address: address.to_owned(), in_memory, copied_bytes, state }
     }
 }
 
-/// How one of several dests ended.
+/// The outcome of one of several dests.
 #[derive(Debug)]
 pub struct DestOutcome {
-    /// As the user named it.
+    /// The address, as the user gave it.
     pub address: String,
-    /// What was opened.
+    /// The path that was opened.
     pub path: PathBuf,
-    /// Why it was dropped, or its end failed; `None`: it has all that the copy has come to.
+    /// Why it was dropped, or why finishing it failed; `None` if it has all data of the copy.
     pub error: Option<Error>,
-    /// It held the others up and was left behind; what it lacks is to be copied to it.
+    /// Whether it was left behind, and bytes are still to be copied to it.
     pub behind: bool,
-    /// All bytes that arrived there with none missing between them; offsets count from the first byte of the copy.
+    /// The contiguous extent that was copied to it; offsets count from the first byte of the copy.
     pub claimed: Extent,
-    /// What is claimed survives a power loss.
+    /// Whether the claimed bytes were flushed.
     pub durable: bool,
-    /// What keeps it in memory, where that is so: see [`super::Facts::memory`].
+    /// The volatile storage that it is on, if any: see [`super::Facts::memory`].
     pub memory: Option<String>,
     /// Bytes of data that it acknowledged.
     pub written_bytes: u64,
-    /// Bytes that it zeroed by itself.
+    /// Bytes that it zeroed without receiving data.
     pub zeroed_bytes: u64,
     /// Bytes left as holes.
     pub hole_bytes: u64,
-    /// The result of reading it back; `None`: it was not.
+    /// The result of reading it back; `None` if that was not done.
     pub verified: Option<Verified>,
 }

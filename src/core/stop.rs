@@ -1,55 +1,55 @@
-//! The wish to stop.
+//! Requests to stop a copy.
 use super::Ended;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// The wish to stop, set by the signal handler or the time limit, and examined by the pump every round.
+/// A request to stop, set by the signal handler or the time limit, and checked by the pump in every round.
 #[derive(Debug, Default)]
 pub struct Stop {
-    /// Number of the signal; 0: none; [`TIME_IS_UP`].
-    why: AtomicI32,
+    /// Number of the signal, [`TIME_EXPIRED`], or 0 for no request.
+    reason: AtomicI32,
 }
 
-/// No signal has this number.
-const TIME_IS_UP: i32 = -1;
+/// Not a valid signal number.
+const TIME_EXPIRED: i32 = -1;
 
 impl Stop {
-    /// Asks for the end; `signal` is its number, for dying by it later. It counts more than that the time is up.
-    pub fn ask(&self, signal: i32) {
-        self.why.store(signal, Ordering::Relaxed);
+    /// Requests a stop because of `signal`, by which the process terminates later. Overrides an expired time limit.
+    pub fn request(&self, signal: i32) {
+        self.reason.store(signal, Ordering::Relaxed);
     }
 
-    /// Asks for the end because the time that was asked for is up; false: a signal came first.
-    pub fn time_is_up(&self) -> bool {
-        self.why.compare_exchange(0, TIME_IS_UP, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    /// Requests a stop because the time limit expired; returns false if a signal was first.
+    pub fn expire(&self) -> bool {
+        self.reason.compare_exchange(0, TIME_EXPIRED, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Forgets that the time is up: the copy was complete before, and what comes after it has no bound.
-    pub fn forget_time(&self) {
-        // A signal stays.
-        let _ = self.why.compare_exchange(TIME_IS_UP, 0, Ordering::Relaxed, Ordering::Relaxed);
+    /// Clears an expired time limit: the copy was already complete, and the following steps have no limit.
+    pub fn clear_time_limit(&self) {
+        // A stop requested by a signal remains.
+        let _ = self.reason.compare_exchange(TIME_EXPIRED, 0, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// The end was asked for, by a signal or because the time is up.
-    pub fn is_asked(&self) -> bool {
-        self.why() != 0
+    /// Whether a stop was requested.
+    pub fn is_requested(&self) -> bool {
+        self.reason() != 0
     }
 
-    /// The signal that asked for the end; `None`: none did, whether or not the time is up.
+    /// The signal that requested the stop; `None` if there was no request, or the time limit expired.
     pub fn signal(&self) -> Option<i32> {
-        Some(self.why()).filter(|why| ![0, TIME_IS_UP].contains(why))
+        Some(self.reason()).filter(|reason| ![0, TIME_EXPIRED].contains(reason))
     }
 
-    /// How a run ends that stops for this.
+    /// How a run ends that was stopped by this request.
     pub fn ending(&self) -> Option<Ended> {
-        match self.why() {
+        match self.reason() {
             0 => None,
-            TIME_IS_UP => Some(Ended::OutOfTime),
+            TIME_EXPIRED => Some(Ended::OutOfTime),
             signal => Some(Ended::Interrupted(signal)),
         }
     }
 
-    fn why(&self) -> i32 {
-        self.why.load(Ordering::Relaxed)
+    fn reason(&self) -> i32 {
+        self.reason.load(Ordering::Relaxed)
     }
 }
 
@@ -58,15 +58,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_signal_counts_more_than_time_and_is_never_forgotten() {
+    fn a_signal_takes_precedence_over_the_time_limit_and_is_kept() {
         let stop = Stop::default();
-        assert!(stop.time_is_up() && stop.is_asked() && stop.signal().is_none());
-        stop.ask(15);
-        stop.forget_time();
-        assert!(!stop.time_is_up() && matches!(stop.ending(), Some(Ended::Interrupted(15))));
+        assert!(stop.expire() && stop.is_requested() && stop.signal().is_none());
+        stop.request(15);
+        stop.clear_time_limit();
+        assert!(!stop.expire() && matches!(stop.ending(), Some(Ended::Interrupted(15))));
         let stop = Stop::default();
-        stop.time_is_up();
-        stop.forget_time();
-        assert!(!stop.is_asked() && stop.ending().is_none());
+        stop.expire();
+        stop.clear_time_limit();
+        assert!(!stop.is_requested() && stop.ending().is_none());
     }
 }

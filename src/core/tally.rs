@@ -1,78 +1,78 @@
-//! Hot numbers: written by the pump, polled by the progress display.
+//! Counters: updated by the pump, polled by the progress display.
 use super::DestTally;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Running totals. Relaxed atomics that an observer polls: no lock, no message and no clock call per block.
+/// Counters of a running copy. Relaxed atomics that an observer polls: no lock, message or clock call per block.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Bytes that the source has delivered.
+    /// Bytes read from the source.
     pub read_bytes: AtomicU64,
-    /// Bytes of data that the dest has acknowledged.
+    /// Bytes of data that the dest acknowledged.
     pub written_bytes: AtomicU64,
-    /// Bytes that the dest was requested to zero, acknowledged; none of them was sent.
+    /// Bytes that the dest zeroed without receiving data.
     pub zeroed_bytes: AtomicU64,
     /// Bytes left as holes in the dest.
     pub hole_bytes: AtomicU64,
-    /// Bytes that earlier runs of the copy made durable; set before the first request, or, where they are read again
-    /// for digests of all data, those that were so far.
+    /// Bytes that earlier runs of the copy made durable. Set before the first request, or, if they are read again for
+    /// digests of all data, increased as they are read.
     pub already_bytes: AtomicU64,
-    /// Bytes that the dest had already, so that they were not written.
+    /// Bytes that were not written because the dest already had them.
     pub unchanged_bytes: AtomicU64,
-    /// Bytes of the dest that were compared with the source's.
+    /// Bytes that were read from the dest and compared with the source.
     pub compared_bytes: AtomicU64,
     /// Logical blocks that could not be read and were skipped.
     pub unread_sectors: AtomicU64,
-    /// Time in which the pump had nothing to do but wait for this side, by [`super::Side::index`], in nanoseconds.
+    /// Time during which the pump waited for this side only, in nanoseconds, by [`super::Side::index`].
     pub waited_ns: [AtomicU64; 2],
-    /// Time in which the limit held the copy back, in nanoseconds.
+    /// Time during which the rate limit delayed the copy, in nanoseconds.
     pub limit_waited_ns: AtomicU64,
-    /// Time in which the digests did, in nanoseconds.
+    /// Time during which the pump waited for digests only, in nanoseconds.
     pub digest_waited_ns: AtomicU64,
     /// Requests in flight on each side, by [`super::Side::index`].
     pub in_flight: [AtomicU32; 2],
-    /// Bytes per request at present.
+    /// Current block size, in bytes.
     pub block_bytes: AtomicU32,
-    /// Most requests in flight at present, by [`super::Side::index`].
+    /// Current queue depth of each side, by [`super::Side::index`].
     pub queue_depth: [AtomicU32; 2],
-    /// Memory of all blocks.
+    /// Memory of all blocks, in bytes.
     pub pool_bytes: AtomicU32,
-    /// Time in which the pipe was full and no other block size or depth was tried, in nanoseconds: what came in it is
-    /// what the rest will be like.
+    /// Time in steady state, without trials of other limits, in nanoseconds. The rate in this time predicts the rate of
+    /// the rest.
     pub settled_ns: AtomicU64,
-    /// Bytes of data that came through in that time.
+    /// Bytes of data transferred in that time.
     pub settled_bytes: AtomicU64,
-    /// Those of each dest, where there are several; set before the first request.
+    /// The counters of each of several dests; set before the first request.
     pub dests: Vec<Arc<DestTally>>,
-    /// 0 copying, 1 flushing, 2 ended: the numbers of [`super::Phase`].
+    /// Number of the current [`super::Phase`].
     pub phase: AtomicU8,
 }
 
 impl Tally {
-    /// Bytes that are through in any form: data that the dest has acknowledged, zeros, holes, and what was compared.
+    /// Bytes copied in any form: data that the dest acknowledged, zeros, holes, and compared data.
     pub fn copied_bytes(&self) -> u64 {
         self.dest_bytes() + self.zeroed_bytes.load(Relaxed) + self.hole_bytes.load(Relaxed)
     }
 
-    /// Bytes of data that the dest has acknowledged, or given to be compared.
+    /// Bytes of data that the dest acknowledged, or that were read from it for comparison.
     pub fn dest_bytes(&self) -> u64 {
         let here = [&self.written_bytes, &self.unchanged_bytes, &self.compared_bytes];
         here.into_iter().map(|bytes| bytes.load(Relaxed)).sum()
     }
 
-    /// So much of the copy has been settled by now.
+    /// Stores the time in steady state and the bytes transferred in it.
     pub fn note_settled(&self, time: Duration, bytes: u64) {
         self.settled_ns.store(time.as_nanos() as u64, Relaxed);
         self.settled_bytes.store(bytes, Relaxed);
     }
 }
 
-/// The numbers of a run that is shown, and the bytes that it has to move.
+/// The counters of a run that is displayed, and its length.
 #[derive(Clone, Debug)]
 pub struct RunTally {
-    /// Polled.
+    /// The counters.
     pub tally: Arc<Tally>,
-    /// `None`: to the end of a stream.
+    /// Bytes to copy; `None` for a stream, which is copied to its end.
     pub total_bytes: Option<u64>,
 }

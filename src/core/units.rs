@@ -1,26 +1,26 @@
-//! Which units lead in text for people. Programs get bytes, whatever is set here.
+//! The primary units in text. JSON and CSV always use bytes.
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A system of units.
+/// A system of units for sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Units {
-    /// Powers of 1000, as disks are sold: kB, MB, GB.
+    /// Powers of 1000, as used by disk vendors: kB, MB, GB.
     #[default]
     Si,
     /// Powers of 1024: KiB, MiB, GiB.
     Iec,
 }
 
-/// Set once, before anything is shown: like a locale, it changes how numbers look and nothing else.
+/// Set once at startup. Like a locale, it affects only how numbers are displayed.
 static IEC_LEADS: AtomicBool = AtomicBool::new(false);
 
 impl Units {
-    /// The units that lead in this process: [`Units::Si`] until [`Units::lead`] was called.
+    /// The primary units of this process: [`Units::Si`] unless [`Units::lead`] was called.
     pub fn leading() -> Units {
         if IEC_LEADS.load(Ordering::Relaxed) { Units::Iec } else { Units::Si }
     }
 
-    /// Lets these units lead in everything that is shown from now on.
+    /// Makes these the primary units of everything displayed from now on.
     pub fn lead(self) {
         IEC_LEADS.store(self == Units::Iec, Ordering::Relaxed);
     }
@@ -33,7 +33,7 @@ impl Units {
         }
     }
 
-    /// What one unit is of the next smaller one.
+    /// Ratio between consecutive units.
     pub fn base(self) -> u64 {
         match self {
             Units::Si => 1000,
@@ -41,7 +41,7 @@ impl Units {
         }
     }
 
-    /// The names of the units, each [`Units::base`] times the one before it.
+    /// Names of the units, each [`Units::base`] times the previous one.
     pub fn names(self) -> [&'static str; 7] {
         match self {
             Units::Si => ["bytes", "kB", "MB", "GB", "TB", "PB", "EB"],

@@ -1,21 +1,21 @@
-//! A write that succeeded into the page cache and failed on its way from there to the medium.
+//! Errors of writes that were acknowledged and failed later, in writeback.
 use std::{error, fmt, io};
 
-/// The kernel could not write back what earlier writes had left in the page cache. Travels inside an [`io::Error`] from
-/// the endpoint to where errors are classified: it says nothing about the request that heard of it.
+/// The kernel could not write back data of earlier writes from the page cache. It is wrapped in an [`io::Error`] until
+/// errors are classified, because it does not concern the request that returned it.
 #[derive(Debug)]
 pub struct WritebackError(io::Error);
 
 impl WritebackError {
-    /// Marks the kernel's error about a writeback.
+    /// Marks a kernel error as a writeback error.
     pub fn mark(error: io::Error) -> io::Error {
         io::Error::new(error.kind(), WritebackError(error))
     }
 
-    /// The kernel's error, and whether it was about a writeback.
+    /// The kernel's error, and whether it is a writeback error.
     pub(super) fn unmark(error: io::Error) -> (io::Error, bool) {
         match error.downcast::<WritebackError>() {
-            Ok(WritebackError(said)) => (said, true),
+            Ok(WritebackError(device_failure)) => (device_failure, true),
             Err(error) => (error, false),
         }
     }
@@ -34,10 +34,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_marked_is_the_kernels_again_and_what_was_not_is_left_alone() {
-        let (said, marked) = WritebackError::unmark(WritebackError::mark(io::Error::from_raw_os_error(libc::EIO)));
-        assert_eq!((said.raw_os_error(), marked), (Some(libc::EIO), true));
-        let (said, marked) = WritebackError::unmark(io::Error::from_raw_os_error(libc::ENOSPC));
-        assert_eq!((said.raw_os_error(), marked), (Some(libc::ENOSPC), false));
+    fn marked_errors_are_unmarked_and_others_are_unchanged() {
+        let (device_failure, marked) =
+            WritebackError::unmark(WritebackError::mark(io::Error::from_raw_os_error(libc::EIO)));
+        assert_eq!((device_failure.raw_os_error(), marked), (Some(libc::EIO), true));
+        let (device_failure, marked) = WritebackError::unmark(io::Error::from_raw_os_error(libc::ENOSPC));
+        assert_eq!((device_failure.raw_os_error(), marked), (Some(libc::ENOSPC), false));
     }
 }

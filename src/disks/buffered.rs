@@ -1,4 +1,4 @@
-//! A descriptor that goes through the page cache, and what it leaves there.
+//! Positional I/O through the page cache.
 use super::reading::DONTCACHE;
 use super::residency;
 use super::writeback_queue::{WritebackQueue, drop_pages};
@@ -9,22 +9,22 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Positional I/O through the page cache.
+/// Positional I/O through the page cache, with the planned treatment of cached pages.
 #[derive(Debug)]
 pub(super) struct Buffered {
     fd: OwnedFd,
-    /// Not Direct.
+    /// Any mode but Direct.
     cache: Cache,
     behind: WritebackQueue,
-    /// First byte written so far, `u64::MAX` before the first.
+    /// Offset of the first byte written so far; `u64::MAX` if nothing was written.
     written_from: AtomicU64,
-    /// The byte after the last one written so far.
+    /// End of the last byte written so far.
     written_to: AtomicU64,
 }
 
 impl Buffered {
-    /// Takes the descriptor over. With [`Cache::Drop`] the kernel is requested not to read ahead: pages that it would
-    /// bring in beyond a block could not be distinguished from those that other processes use.
+    /// Takes the descriptor over. With [`Cache::Drop`] it disables read-ahead, because pages read beyond a block could
+    /// not be distinguished from those that other processes use.
     pub(super) fn new(fd: OwnedFd, cache: Cache) -> Self {
         debug_assert_ne!(cache, Cache::Direct);
         if cache == Cache::Drop {
@@ -38,7 +38,7 @@ impl Buffered {
         self.fd.as_fd()
     }
 
-    /// A ring may carry its requests: nothing is to be done after each.
+    /// Whether a ring may execute its requests: no call has to follow a request.
     pub(super) fn suits_a_ring(&self) -> bool {
         self.cache != Cache::Drop
     }
@@ -62,7 +62,7 @@ impl Buffered {
         self.write_slices(&[IoSlice::new(bytes)], offset)
     }
 
-    /// Writes zeros once, `len` or fewer.
+    /// Writes up to `len` zeros once.
     pub(super) fn write_zeros(&self, offset: u64, len: u64) -> io::Result<u32> {
         with_zeros(len, |zeros| self.write_slices(zeros, offset))
     }
@@ -74,10 +74,10 @@ impl Buffered {
         Ok(moved)
     }
 
-    /// Looks after what was just written, in the manner of this descriptor.
+    /// Treats the pages of an extent that was just written as planned.
     ///
     /// # Errors
-    /// A writeback that failed, marked as [`WritebackError`]; with [`Cache::Drop`] only.
+    /// A failed writeback, marked as [`WritebackError`]; with [`Cache::Drop`] only.
     pub(super) fn drop_behind(&self, written: Extent) -> io::Result<()> {
         if written.is_empty() {
             return Ok(());
@@ -94,18 +94,18 @@ impl Buffered {
         }
     }
 
-    /// Something was written through the page cache.
+    /// Whether anything was written through the page cache.
     pub(super) fn was_written(&self) -> bool {
         self.written_to.load(Relaxed) > 0
     }
 
-    /// Waits for what is still on its way to the device and in the window.
+    /// Waits for writeback of the pages that are still in the window.
     pub(super) fn finish(&self) -> io::Result<()> {
         if self.cache == Cache::Drop { self.behind.finish(self.fd()) } else { Ok(()) }
     }
 
-    /// Drops what was written, once it is durable: pages at the edges of blocks outlive the window, because the block
-    /// beside them had them dirty.
+    /// Drops the written pages once they are durable. Pages at the edges of blocks stay cached beyond the window,
+    /// because the adjacent block had them dirty.
     pub(super) fn drop_written(&self) {
         if self.cache != Cache::Keep && self.was_written() {
             let (from, to) = (self.written_from.load(Relaxed), self.written_to.load(Relaxed));
@@ -114,11 +114,11 @@ impl Buffered {
     }
 }
 
-/// Makes the call until no signal interrupts it; the count as contract type.
+/// Repeats a call while signals interrupt it, and returns the number of bytes as `u32`.
 pub(super) fn retry(mut call: impl FnMut() -> rustix::io::Result<usize>) -> io::Result<u32> {
     loop {
         match call() {
-            // A request is shorter than 4 GiB, and the kernel moves less than 2 GiB a call.
+            // A request is shorter than 4 GiB, and the kernel transfers less than 2 GiB per call.
             Ok(moved) => return u32::try_from(moved).map_err(io::Error::other),
             Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),

@@ -1,4 +1,4 @@
-//! The block device behind a node that takes commands: commands know neither its users nor its page cache.
+//! Claims: the exclusive hold on the block device behind a node. Passthrough commands bypass its users and page cache.
 use super::opening::Opening;
 use super::queue_limits;
 use crate::core::{Passthrough, Result};
@@ -8,26 +8,25 @@ use rustix::fs::{Advice, OFlags};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-/// The block device behind a node, held open for as long as commands go past it: exclusively where the plan says so, so
-/// that it cannot be mounted meanwhile. Its page cache is written back and dropped when it is taken and when it is let
-/// go: what is read by commands must not be older than what was written before, nor what is read later older than what
-/// commands wrote.
+/// The block device behind a node, open as long as commands bypass it: exclusively if the plan requires that, so that
+/// it cannot be mounted meanwhile. Its page cache is written back and dropped at the start and at the end, so that
+/// commands read what was written before, and later reads return what commands wrote.
 #[derive(Debug)]
 pub(super) struct Claim {
-    /// `None`: there is no block device.
+    /// `None` if there is no block device.
     device: Option<OwnedFd>,
-    /// What keeps other hauls from its bytes.
+    /// The lock against other haul processes.
     _held: Option<Held>,
 }
 
 impl Claim {
-    /// There is nothing to claim.
+    /// An empty claim, for a disk without a block device.
     #[cfg(test)]
     pub(super) fn of_nothing() -> Self {
         Claim { device: None, _held: None }
     }
 
-    /// Takes the device that `node` goes past, and makes sure that it still is, and lies, where it was probed.
+    /// Claims the block device of `node`, and checks that it is still the one that was probed, at the same offset.
     pub(super) fn take(opening: &Opening<'_>, node: &Passthrough) -> Result<Self> {
         if node.block.is_none() {
             return Ok(Claim { device: None, _held: None });
@@ -53,15 +52,15 @@ impl Claim {
         Ok(claim)
     }
 
-    /// Writes back what the page cache holds of the device, and drops it.
+    /// Writes back and drops the cached pages of the device.
     ///
     /// # Errors
-    /// What could not be written back.
+    /// The error of the writeback.
     pub(super) fn drop_cache(&self) -> io::Result<()> {
         let Some(device) = &self.device else { return Ok(()) };
         match block::flush_buffers(device.as_fd()) {
             Ok(()) => Ok(()),
-            // It is for the administrator; any process may request both halves of it.
+            // BLKFLSBUF requires CAP_SYS_ADMIN; its two parts do not.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 rustix::fs::fdatasync(device)?;
                 Ok(rustix::fs::fadvise(device, 0, None, Advice::DontNeed)?)
@@ -73,7 +72,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // Errors were checked before; a device that has disappeared has no cache any more.
+        // Errors were checked before. A device that has disappeared has no cached pages.
         let _ = self.drop_cache();
     }
 }
@@ -81,10 +80,10 @@ impl Drop for Claim {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::{Access, Cache, CommandSet, EndpointKind, Existing, Facts, FileId, PlanSide, Side};
+    use crate::core::{Access, AddressMap, Cache, CommandSet, EndpointKind, Existing, Facts, FileId, PlanSide, Side};
     use std::process::Command;
 
-    /// A loop device over `image`, given back at the end; `None`, aloud, where there can be none.
+    /// A loop device over `image`, detached on drop; `None`, with a message, if loop devices are not available.
     struct Attached(String);
 
     impl Attached {
@@ -120,7 +119,19 @@ mod tests {
         let access =
             Access { cache: Cache::Direct, offset_align_bytes: 512, exclusive: true, existing: Existing::Keep };
         let (address, path, kind) = (path.to_owned(), path.into(), EndpointKind::Block);
-        (PlanSide { address, path, kind, offset: 0, access, lock: None, moves_head: false, through: None }, facts)
+        (
+            PlanSide {
+                address,
+                path,
+                kind,
+                map: AddressMap::from(0),
+                access,
+                lock: None,
+                moves_head: false,
+                through: None,
+            },
+            facts,
+        )
     }
 
     fn take(path: &str, start: u64) -> Result<Claim> {
@@ -130,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_commands_go_past_is_claimed_and_its_cache_is_written_back_first() {
+    fn the_block_device_behind_a_node_is_claimed_after_a_writeback() {
         let image = tempfile::NamedTempFile::new().unwrap();
         image.as_file().set_len(1 << 20).unwrap();
         let Some(disk) = Attached::over(image.path()) else { return };

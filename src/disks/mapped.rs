@@ -1,19 +1,19 @@
-//! Reading through a mapping of the page cache, to compare with: haul makes no copy that way.
+//! Reading through memory mappings of the page cache, for comparing performance: haul copies nothing that way.
 use crate::core::{Endpoint, Facts, Kind, Op, Request};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr;
 use std::sync::Arc;
 
-/// A file or block device that is read through mappings of it, one for each request.
+/// A file or block device that is read through mappings, one for each request.
 ///
-/// The pages are asked for before they are touched (MADV_POPULATE_READ, since 5.14): a bad sector is then an error,
-/// and no SIGBUS.
+/// The pages are populated before they are accessed (MADV_POPULATE_READ, since 5.14), so a bad sector causes an error
+/// instead of SIGBUS.
 struct Mapped {
     through_cache: Arc<dyn Endpoint>,
 }
 
-/// What `through_cache`, open for buffered reading, gives when it is mapped; `None` where it has no descriptor.
+/// Wraps `through_cache`, which is open for buffered reading; `None` if it has no descriptor.
 pub fn mapped(through_cache: Arc<dyn Endpoint>) -> Option<Arc<dyn Endpoint>> {
     through_cache.descriptor()?;
     Some(Arc::new(Mapped { through_cache }))
@@ -45,29 +45,29 @@ impl Endpoint for Mapped {
     }
 }
 
-/// Copies the bytes at `offset`, all of which are below the end, out of a mapping.
+/// Copies the bytes at `offset` from a mapping. They must be below the end of the file.
 fn read(fd: BorrowedFd<'_>, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
     let before = offset as usize % rustix::param::page_size();
     let (start, len) = (offset - before as u64, before + bytes.len());
     let start = i64::try_from(start).map_err(io::Error::other)?;
-    // SAFETY: a fresh mapping at no address of ours.
+    // SAFETY: creates a new mapping at an address that the kernel chooses.
     let map = unsafe { libc::mmap(ptr::null_mut(), len, libc::PROT_READ, libc::MAP_SHARED, fd.as_raw_fd(), start) };
     if map == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the whole of our mapping.
+    // SAFETY: the range is our whole mapping.
     let populated = match unsafe { libc::madvise(map, len, libc::MADV_POPULATE_READ) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     };
     if populated.is_ok() {
-        // SAFETY: `before + bytes.len()` bytes are mapped and were just read in; a file that shrinks this very moment
-        // would be the only way to lose them, as for everybody who maps files.
+        // SAFETY: `before + bytes.len()` bytes are mapped and were just populated. Only a file that is truncated at
+        // this moment could cause SIGBUS, as for all users of mappings.
         unsafe { ptr::copy_nonoverlapping(map.cast::<u8>().add(before), bytes.as_mut_ptr(), bytes.len()) };
     }
-    // SAFETY: our own mapping, of which nothing is borrowed any more.
+    // SAFETY: our own mapping; nothing borrows from it any more.
     unsafe { libc::munmap(map, len) };
-    // What the kernel cannot read it calls a bad address here; which would be misleading for a disk.
+    // The kernel reports unreadable pages as EFAULT, which would be misleading for a disk.
     populated.map_err(|error| match error.raw_os_error() {
         Some(libc::EFAULT | libc::EHWPOISON) => io::Error::from_raw_os_error(libc::EIO),
         _ => error,
@@ -81,7 +81,7 @@ mod tests {
     use std::os::fd::AsFd;
 
     #[test]
-    fn any_bytes_come_out_of_a_mapping_as_they_are() {
+    fn a_mapping_reads_any_bytes_unchanged() {
         let mut file = tempfile::tempfile().unwrap();
         let content: Vec<u8> = (0..20_000u32).map(|at| (at % 251) as u8).collect();
         file.write_all(&content).unwrap();
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_beyond_the_end_is_an_error_and_no_signal() {
+    fn a_read_beyond_the_end_of_a_mapping_is_an_error_not_a_signal() {
         let file = tempfile::tempfile().unwrap();
         let error = read(file.as_fd(), 0, &mut [0; 4096]).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EIO), "{error}");

@@ -1,14 +1,14 @@
-//! Commands that came back from a ring without success, until they are examined one by one.
+//! Commands that failed on a ring and are retried by calls.
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Commands that came back from a ring without success, by their first byte on this side: a helper gives them again,
-/// waits for the drive or finds the bad block, and the ring continues the others meanwhile.
+/// Commands that failed on a ring, by their offset on this side. A helper thread retries them, waits for the drive or
+/// locates the bad block, while the ring continues with others.
 #[derive(Debug)]
 pub(super) struct OffRingRetries<T> {
     count: AtomicUsize,
-    /// Their errors.
+    /// Errors by offset.
     errors: Mutex<HashMap<u64, T>>,
 }
 
@@ -19,7 +19,7 @@ impl<T> Default for OffRingRetries<T> {
 }
 
 impl<T> OffRingRetries<T> {
-    /// Whether the bytes from `at` are to be examined. Costs nothing as long as nothing has failed.
+    /// Whether a failed command at `at` is waiting. Costs almost nothing if nothing has failed.
     pub(super) fn has(&self, at: u64) -> bool {
         self.count.load(Relaxed) > 0 && self.errors().contains_key(&at)
     }
@@ -30,7 +30,7 @@ impl<T> OffRingRetries<T> {
         self.count.store(errors.len(), Relaxed);
     }
 
-    /// Takes them over, and with them their errors so far; `None`: they are no suspects.
+    /// Removes the failed command at `at`, and returns its error; `None` if there is none.
     pub(super) fn take(&self, at: u64) -> Option<T> {
         if self.count.load(Relaxed) == 0 {
             return None;

@@ -1,4 +1,4 @@
-//! Opening one side as the plan says, and making sure that it is still what was examined.
+//! Opening one side as planned, and checking that it is still what was probed.
 use crate::core::{Error, Existing, Extent, Facts, FileId, Kind, PlanSide, Result, Side};
 use crate::hold::{self, Held, Use};
 use crate::sys::block;
@@ -8,20 +8,20 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-/// What is to be opened, and all that its error messages need.
+/// The side to open, with everything that error messages need.
 #[derive(Clone, Copy)]
 pub(super) struct Opening<'a> {
     pub(super) side: Side,
-    /// It is to be read.
+    /// Whether to open it for reading.
     pub(super) reads: bool,
-    /// It is to be written.
+    /// Whether to open it for writing.
     pub(super) writes: bool,
     pub(super) plan: &'a PlanSide,
     pub(super) facts: &'a Facts,
 }
 
 impl Opening<'_> {
-    /// Opens the path for this side's direction, with `more` flags.
+    /// Opens the path for the planned direction, with additional flags `more`.
     pub(super) fn open(&self, more: OFlags) -> Result<OwnedFd> {
         let direction = match (self.reads, self.writes) {
             (true, true) => OFlags::RDWR,
@@ -29,7 +29,7 @@ impl Opening<'_> {
             (false, true) => OFlags::WRONLY,
         };
         let flags = direction | OFlags::CLOEXEC | OFlags::NOCTTY | more;
-        // The permissions of every file that a program makes by default; the umask narrows them.
+        // The default permissions of new files, reduced by the umask.
         let mode = Mode::from_raw_mode(0o666);
         loop {
             match rustix::fs::open(&self.plan.path, flags, mode) {
@@ -40,7 +40,7 @@ impl Opening<'_> {
         }
     }
 
-    /// A failure of this side with its path and, as far as it has one, its reason.
+    /// An error of this side with its path.
     pub(super) fn error(&self, kind: Kind, what: &str) -> Error {
         Error::new(kind, format!("cannot open {} {}{what}", self.side.name(), self.name())).on(self.side)
     }
@@ -81,7 +81,7 @@ impl Opening<'_> {
         self.error(Kind::Open, "").because(cause).advise(advice)
     }
 
-    /// Makes sure that `fd` is what was examined, whatever the path leads to by now. Returns what it is.
+    /// Checks that `fd` is the probed file, even if the path leads to another one now. Returns its identity.
     pub(super) fn check_identity(&self, fd: BorrowedFd<'_>) -> Result<FileId> {
         let stat = rustix::fs::fstat(fd).map_err(|errno| self.error(Kind::Open, "").because(errno.into()))?;
         let id = match FileType::from_raw_mode(stat.st_mode) {
@@ -91,7 +91,7 @@ impl Opening<'_> {
         if self.facts.id.is_some_and(|known| known != id) {
             return Err(self.changed(""));
         }
-        // A stick that was pulled out and another that was plugged in have the same name and number.
+        // A removed USB stick and another one inserted later may have the same name and device number.
         let sequence = matches!(id, FileId::Device(_)).then(|| block::disk_sequence(fd).ok()).flatten();
         match (self.facts.disk_sequence, sequence) {
             (Some(known), Some(now)) if known != now => Err(self.changed(": another disk or medium has its name now")),
@@ -99,16 +99,16 @@ impl Opening<'_> {
         }
     }
 
-    /// Takes the lock that the plan wants of what `fd` is.
+    /// Takes the planned lock on `fd`, which has this `id`.
     ///
     /// # Errors
-    /// Refused where another haul is busy with it.
+    /// Refused if another haul process uses it.
     pub(super) fn hold(&self, fd: BorrowedFd<'_>) -> Result<Option<Held>> {
         let used_for = if self.writes { Use::Write } else { Use::Read };
         self.plan.lock.map_or(Ok(None), |extent| self.hold_for(fd, extent, used_for))
     }
 
-    /// The same of a standard stream, which may be a file: from its current offset.
+    /// The same for a standard stream, which may be a file: from its current offset on.
     ///
     /// # Errors
     /// As for [`Opening::hold`].
@@ -117,7 +117,7 @@ impl Opening<'_> {
             rustix::fs::fstat(fd).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile);
         let (Some(extent), Ok(offset), true) = (self.plan.lock, rustix::fs::tell(fd), is_file) else { return Ok(None) };
         if self.writes && rustix::fs::fcntl_getfl(fd).is_ok_and(|flags| flags.contains(OFlags::APPEND)) {
-            // Appending overwrites no bytes, not even over what another appends.
+            // Appending never overwrites bytes, even if other processes append too.
             return self.hold_for(fd, Extent::new(0, u64::MAX), Use::Read);
         }
         let used_for = if self.writes { Use::Write } else { Use::Read };
@@ -131,14 +131,14 @@ impl Opening<'_> {
         })
     }
 
-    /// The refusal of something that is no longer what the plan was made for.
+    /// The error for a side that is not what the plan was made for any more.
     pub(super) fn changed(&self, how: &str) -> Error {
         let error = self.error(Kind::Refused, &format!(": it changed after haul examined it{how}"));
         error.advise("Run the command again to examine it again.")
     }
 
-    /// Refuses to make a regular file among the device nodes: `/dev/sdz` that does not exist must never become a file
-    /// that fills the memory. /dev/shm is where files under /dev belong.
+    /// Refuses to create a regular file under /dev: a missing `/dev/sdz` must not become a file that fills memory.
+    /// Files in /dev/shm are permitted.
     pub(super) fn refuse_file_under_dev(&self) -> Result<()> {
         let parent = parent_directory(&self.plan.path);
         let parent = parent.canonicalize().unwrap_or_else(|_| parent.to_owned());
@@ -150,7 +150,7 @@ impl Opening<'_> {
     }
 }
 
-/// The directory that `path` lies in.
+/// The directory that contains `path`.
 pub(super) fn parent_directory(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
@@ -159,7 +159,7 @@ pub(super) fn parent_directory(path: &Path) -> &Path {
     }
 }
 
-/// Whether two descriptors are the same file or device node.
+/// Whether two descriptors refer to the same file or device node.
 pub(super) fn same(one: &OwnedFd, other: &OwnedFd) -> bool {
     let id = |fd: &OwnedFd| rustix::fs::fstat(fd.as_fd()).map(|stat| (stat.st_dev, stat.st_ino, stat.st_rdev)).ok();
     id(one).is_some() && id(one) == id(other)

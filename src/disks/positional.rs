@@ -1,4 +1,4 @@
-//! Reads and writes at offsets, direct and buffered: what files and block devices have in common.
+//! Positional I/O, direct and buffered, for files and block devices.
 use super::buffered::{Buffered, retry};
 use super::residency;
 use super::zeros::with_zeros;
@@ -7,12 +7,12 @@ use io_uring::{opcode, squeue, types};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// One open file or block device.
+/// An open file or block device.
 #[derive(Debug)]
 pub(super) struct Positional {
-    /// For what is aligned, where the plan says direct.
+    /// For aligned transfers, if the plan requires direct I/O.
     direct: Option<Direct>,
-    /// For the rest, or for everything.
+    /// For all other transfers.
     buffered: Buffered,
 }
 
@@ -26,7 +26,7 @@ struct Direct {
     memory_bytes: usize,
 }
 
-/// How much of a transfer goes at once, and which way.
+/// The length of the next transfer, and whether it is direct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TransferStep {
     Direct(u32),
@@ -34,29 +34,30 @@ enum TransferStep {
 }
 
 impl Positional {
-    /// All through the page cache, in the manner of `cache`.
+    /// Buffered I/O only, with the page cache mode `cache`.
     pub(super) fn buffered(fd: OwnedFd, cache: Cache) -> Self {
         Positional { direct: None, buffered: Buffered::new(fd, cache) }
     }
 
-    /// What is aligned past the page cache; the rest through `beside`, which leaves nothing there.
+    /// Direct I/O for aligned transfers, and buffered I/O through `beside`, without leaving pages in the cache, for the
+    /// rest.
     pub(super) fn direct(fd: OwnedFd, beside: OwnedFd, offset_bytes: u32, memory_bytes: u32) -> Self {
         let (offset_bytes, memory_bytes) = (u64::from(offset_bytes.max(1)), memory_bytes.max(1) as usize);
         let direct = Some(Direct { fd, offset_bytes, memory_bytes });
         Positional { direct, buffered: Buffered::new(beside, Cache::Drop) }
     }
 
-    /// The descriptor that most goes through.
+    /// The descriptor used for most transfers.
     pub(super) fn main(&self) -> BorrowedFd<'_> {
         self.direct.as_ref().map_or(self.buffered.fd(), |direct| direct.fd.as_fd())
     }
 
-    /// The descriptor through the page cache.
+    /// The descriptor for buffered I/O.
     pub(super) fn through_cache(&self) -> &Buffered {
         &self.buffered
     }
 
-    /// A read or a write, or a part of it; zeros are made by `zero`, of so many bytes from an offset.
+    /// Executes a read or a write, or a part of it. `zero` zeroes the given number of bytes at an offset.
     pub(super) fn perform(
         &self,
         request: &mut Request,
@@ -86,7 +87,7 @@ impl Positional {
         }
     }
 
-    /// Writes zeros as data, `len` or fewer.
+    /// Writes up to `len` zeros as data.
     pub(super) fn write_zeros(&self, offset: u64, len: u64) -> io::Result<u32> {
         match self.way_of(offset, len.min(u64::from(u32::MAX)) as u32, 0) {
             TransferStep::Direct(len) => {
@@ -103,8 +104,8 @@ impl Positional {
         self.way_of(request.at(), request.left(), address)
     }
 
-    /// Splits where alignment begins or ends, at a page boundary: so that what is written direct shares no page with
-    /// what is written through the cache beside it.
+    /// Splits a transfer where alignment begins or ends, at a page boundary, so that direct and buffered writes never
+    /// share a page.
     fn way_of(&self, at: u64, left: u32, address: usize) -> TransferStep {
         let Some(direct) = &self.direct else { return TransferStep::Buffered(left) };
         let page = PAGE_BYTES as u64;
@@ -130,18 +131,19 @@ impl Positional {
         TransferStep::Buffered(left)
     }
 
-    /// Has the page cache drop what it holds of `extent`, and says how many bytes are there still.
+    /// Evicts the pages of `extent` from the page cache, and returns the number of its bytes that remain cached.
     pub(super) fn uncache(&self, extent: Extent) -> Option<u64> {
         residency::uncache(self.buffered.fd(), extent)
     }
 
-    /// Returns when all is on the medium; with `metadata`, size and times too. Drops what the cache still holds of it.
+    /// Returns when all data is on the medium; with `metadata` also size and times. Then drops the pages that are still
+    /// cached.
     ///
     /// # Errors
-    /// Those of earlier writes too.
+    /// Includes the errors of earlier writes.
     pub(super) fn make_durable(&self, metadata: bool) -> io::Result<()> {
         self.buffered.finish()?;
-        // Each descriptor reports failed writebacks separately, so each that was used is asked.
+        // Each descriptor reports writeback errors separately, so every descriptor that was used is checked.
         if self.direct.is_some() && self.buffered.was_written() {
             sync(self.buffered.fd(), false)?;
         }
@@ -156,9 +158,9 @@ fn sync(fd: BorrowedFd<'_>, metadata: bool) -> io::Result<()> {
     retry(|| call().map(|()| 0)).map(|_| ())
 }
 
-// SAFETY: an entry reads into or writes from the present transfer, whose bounds `rest` and `rest_mut` check, with its
-// length; where it names registered memory, the ring has the arena of that buffer registered. It names no other memory,
-// and `main` is one of our own descriptors, always the same. Reads and writes have one completion.
+// SAFETY: an entry reads into or writes from the current transfer, whose bounds `rest` and `rest_mut` check. If it
+// references registered memory, the ring has the arena of that buffer registered. It references no other memory. `main`
+// always returns the same descriptor, which we own. Reads and writes have exactly one completion.
 unsafe impl OnRing for Positional {
     fn fd(&self) -> BorrowedFd<'_> {
         self.main()
@@ -218,10 +220,10 @@ mod tests {
     }
 
     #[test]
-    fn a_transfer_is_split_where_alignment_begins_or_ends_and_then_at_a_page() {
+    fn a_transfer_is_split_at_alignment_boundaries_on_a_page() {
         let io = direct(512, 512);
         let table = [
-            // offset, length, address → way
+            // (offset, length, address), expected step
             ((0, 65_536, 0), TransferStep::Direct(65_536)),
             ((512, 1024, 512), TransferStep::Direct(1024)),
             ((0, 65_536 + 777, 0), TransferStep::Direct(65_536)),
@@ -230,7 +232,7 @@ mod tests {
             ((4096, 777, 0), TransferStep::Buffered(777)),
             ((100, 65_536, 100), TransferStep::Buffered(3996)),
             ((100, 200, 100), TransferStep::Buffered(200)),
-            // The address never gets aligned where the offset is, so nothing of it can go direct.
+            // The address is never aligned together with the offset, so nothing can be direct.
             ((100, 65_536, 0), TransferStep::Buffered(65_536)),
             ((0, 65_536, 100), TransferStep::Buffered(65_536)),
         ];
@@ -247,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn without_direct_everything_goes_one_way_at_once() {
+    fn without_direct_a_transfer_is_not_split() {
         let io = Positional::buffered(tempfile::tempfile().unwrap().into(), Cache::Keep);
         assert_eq!(io.way_of(100, 65_536, 7), TransferStep::Buffered(65_536));
     }

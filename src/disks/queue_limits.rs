@@ -1,23 +1,23 @@
-//! Limits of the request queue beneath a device number, from sysfs.
+//! Limits of the request queue of a block device, from sysfs.
 use crate::core::{PAGE_BYTES, QueueLimits, QueuePolicy};
 use crate::sys;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// The limits of the block device `major:minor`, a partition's being those of its disk. All unknown for a number that
-/// is no block device, as that of a btrfs or tmpfs.
+/// The limits of the block device `major:minor`; for a partition, those of its disk. All are unknown if the number does
+/// not belong to a block device, as for btrfs or tmpfs.
 pub(super) fn of_device(major: u32, minor: u32) -> QueueLimits {
     directory(major, minor).map(|queue| read(&queue)).unwrap_or_default()
 }
 
-/// What is set of the queue of the block device `major:minor`, a partition's being those of its disk.
+/// The queue configuration of the block device `major:minor`; for a partition, that of its disk.
 pub(super) fn policy_of_device(major: u32, minor: u32) -> QueuePolicy {
     directory(major, minor).map(|queue| policy(&queue)).unwrap_or_default()
 }
 
-/// What is set of a disk's directory `queue`.
+/// The queue configuration from a disk's directory `queue`.
 pub(super) fn policy(queue: &Path) -> QueuePolicy {
-    // The one in use stands in brackets, where there are several: `none [mq-deadline] bfq`.
+    // If there are several, the active one is in brackets: `none [mq-deadline] bfq`.
     let text = sys::attribute(&queue.join("scheduler")).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let named = |word: &str| word.trim_matches(['[', ']']).to_owned();
@@ -32,7 +32,7 @@ pub(super) fn policy(queue: &Path) -> QueuePolicy {
     }
 }
 
-/// Alignment that the queue asks of memory, in bytes (`dma_alignment`, in sysfs since 6.0).
+/// Memory alignment that the queue requires, in bytes (`dma_alignment`, in sysfs since 6.0).
 pub(super) fn memory_align_bytes(major: u32, minor: u32) -> Option<u32> {
     let mask: u32 = number(&directory(major, minor)?, "dma_alignment")?;
     mask.checked_add(1).filter(|bytes| bytes.is_power_of_two())
@@ -44,15 +44,15 @@ pub(super) fn block_bytes(major: u32, minor: u32) -> Option<(u32, u32)> {
     Some((number(&queue, "logical_block_size")?, number(&queue, "physical_block_size")?))
 }
 
-/// Where the block device of that number begins on its disk, in bytes; 0 for a disk.
+/// Offset of a block device on its disk, in bytes; 0 for a disk.
 pub(super) fn start_bytes(device: u64) -> u64 {
     let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
-    // In units of 512 bytes, whatever the device's own blocks are.
+    // In units of 512 bytes, regardless of the block size of the device.
     number::<u64>(Path::new(&format!("/sys/dev/block/{major}:{minor}")), "start").unwrap_or(0).saturating_mul(512)
 }
 
-/// Longest command that the driver takes for the block device of that number, in bytes: what it transfers at once, in
-/// memory that lies in single pages.
+/// Maximum length in bytes of a command that the driver accepts for a block device: what it transfers at once from
+/// non-contiguous pages.
 pub(super) fn command_bytes_max(device: u64) -> Option<u64> {
     let queue = directory(rustix::fs::major(device), rustix::fs::minor(device))?;
     let transfer_kib: u64 = number(&queue, "max_hw_sectors_kb")?;
@@ -60,15 +60,15 @@ pub(super) fn command_bytes_max(device: u64) -> Option<u64> {
     Some((transfer_kib * 1024).min(segments * PAGE_BYTES as u64))
 }
 
-/// `/sys/…/queue` of the disk.
+/// The directory `/sys/…/queue` of the disk.
 fn directory(major: u32, minor: u32) -> Option<PathBuf> {
     let device = sys::resolved(Path::new(&format!("/sys/dev/block/{major}:{minor}"))).ok()?;
     let disk = if device.join("partition").exists() { device.parent()? } else { &device };
     Some(disk.join("queue")).filter(|queue| queue.is_dir())
 }
 
-/// Whether a disk is rotational, by its directory `queue`; `None` if unknown. The disks of virtual machines say yes
-/// unless configured otherwise, whatever lies beneath: of them only no is an answer.
+/// Whether a disk is rotational, from its directory `queue`; `None` if unknown. Virtual disks report that they are
+/// rotational unless configured otherwise, regardless of the real disk, so only a negative value is used.
 pub(super) fn rotational(queue: &Path) -> Option<bool> {
     let says_so = number::<u32>(queue, "rotational")? != 0;
     let name = queue.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
@@ -84,7 +84,7 @@ fn read(queue: &Path) -> QueueLimits {
         requests_max: number(queue, "nr_requests").unwrap_or(0),
         rotational: rotational(queue),
         write_zeroes_max_bytes: number(queue, "write_zeroes_max_bytes").unwrap_or(0),
-        // No kernel says so of a block device yet.
+        // No kernel reports this for block devices yet.
         copy_max_bytes: 0,
         copy_unit_bytes: 0,
     }
@@ -100,7 +100,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn a_disk_of_a_virtual_machine_is_believed_only_when_it_says_that_it_has_no_head() {
+    fn a_virtual_disk_is_trusted_only_if_it_reports_non_rotational() {
         let dir = tempfile::tempdir().unwrap();
         let says = |name: &str, flag: &str| {
             let queue = dir.path().join(name).join("queue");
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_read_in_bytes_and_missing_ones_are_unknown() {
+    fn limits_are_in_bytes_and_missing_ones_are_unknown() {
         let queue = tempfile::tempdir().unwrap();
         fs::write(queue.path().join("max_sectors_kb"), "1280\n").unwrap();
         fs::write(queue.path().join("rotational"), "1\n").unwrap();
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn scheduler_and_read_ahead_are_read_and_what_is_missing_is_unknown() {
+    fn scheduler_and_read_ahead_are_read_and_missing_ones_are_unknown() {
         let sys = tempfile::tempdir().unwrap();
         let queue = sys.path().join("sda/queue");
         fs::create_dir_all(&queue).unwrap();
@@ -150,14 +150,14 @@ mod tests {
             ..unknown
         };
         assert_eq!(policy(&queue), expected);
-        // A mapping has no choice and no brackets.
+        // A mapping has only one scheduler, without brackets.
         fs::write(queue.join("scheduler"), "none\n").unwrap();
         assert_eq!(policy(&queue).scheduler.as_deref(), Some("none"));
         assert_eq!(policy_of_device(0, 9999), QueuePolicy::default());
     }
 
     #[test]
-    fn a_number_that_is_no_block_device_has_no_limits() {
+    fn a_number_without_block_device_has_no_limits() {
         assert_eq!(of_device(0, 9999), QueueLimits::default());
         assert_eq!(memory_align_bytes(0, 9999), None);
     }

@@ -1,21 +1,22 @@
-//! Which pages were not in the page cache before we read them: haul drops those; other processes use the others.
+//! Page cache residency: haul drops only pages that were not cached before its own I/O, because other processes may use
+//! the others.
 use super::writeback_queue::drop_pages;
 use crate::core::Extent;
 use crate::sys::page_cache;
 use std::io;
 use std::os::fd::BorrowedFd;
 
-/// How often pages are asked to go before they are taken to stay.
+/// Attempts to evict pages before they count as not evictable.
 const UNCACHE_TRIES: u32 = 3;
 
-/// Bytes that are mapped at once to count their pages.
+/// Maximum number of bytes mapped at once to count cached pages.
 const MAPPED_BYTES: u64 = 1 << 30;
 
-/// The parts of `block` that no page of the cache holds, rounded to pages. Empty if unknown: then nothing is dropped,
-/// because a page too many in the cache costs less than a user's hot file out of it.
+/// The parts of `block` that are not cached, rounded to pages. Empty if unknown: then nothing is dropped, because an
+/// additional page in the cache costs less than evicting a page that another process uses.
 ///
-/// A page that `block` covers only in part also belongs to the block beside it, which may have brought it in just
-/// now; so it counts with the whole page next to it.
+/// A page that `block` covers only partly may have been cached just now by the adjacent block, so it is treated like
+/// the whole page next to it.
 pub(super) fn absent(fd: BorrowedFd<'_>, block: Extent) -> Vec<Extent> {
     let page = rustix::param::page_size() as u64;
     let outer_start = block.offset - block.offset % page;
@@ -41,7 +42,7 @@ pub(super) fn absent(fd: BorrowedFd<'_>, block: Extent) -> Vec<Extent> {
     found
 }
 
-/// Halves `part` until each piece is all there or all absent. `part` is made of whole pages.
+/// Bisects `part`, which consists of whole pages, until each piece is completely cached or completely absent.
 fn split(
     part: Extent,
     page: u64,
@@ -49,15 +50,15 @@ fn split(
     found: &mut Vec<Extent>,
 ) -> io::Result<()> {
     let pages = part.len / page;
-    let there = resident(part)?;
-    if there == 0 {
+    let resident_count = resident(part)?;
+    if resident_count == 0 {
         match found.last_mut() {
             Some(last) if last.end() == part.offset => last.len += part.len,
             _ => found.push(part),
         }
         return Ok(());
     }
-    if there >= pages {
+    if resident_count >= pages {
         return Ok(());
     }
     let half = pages / 2 * page;
@@ -65,11 +66,11 @@ fn split(
     split(Extent::new(part.offset + half, part.len - half), page, resident, found)
 }
 
-/// Has the page cache drop the clean pages of `extent`, and says how many bytes of it are there still; `None` if
-/// unknown.
+/// Evicts the clean pages of `extent` from the page cache, and returns the number of its bytes that remain cached;
+/// `None` if unknown.
 pub(super) fn uncache(fd: BorrowedFd<'_>, extent: Extent) -> Option<u64> {
     let mut left = None;
-    // A page that another processor has just put aside is let go only after a while.
+    // A page in another processor's per-CPU batch cannot be evicted immediately.
     for _ in 0..UNCACHE_TRIES {
         drop_pages(fd, extent);
         left = resident_bytes(fd, extent);
@@ -80,12 +81,12 @@ pub(super) fn uncache(fd: BorrowedFd<'_>, extent: Extent) -> Option<u64> {
     left
 }
 
-/// Bytes of `extent` that are in the page cache.
+/// Number of bytes of `extent` in the page cache.
 fn resident_bytes(fd: BorrowedFd<'_>, extent: Extent) -> Option<u64> {
     let page = rustix::param::page_size() as u64;
     let (mut at, mut pages) = (extent.offset, 0);
     while at < extent.end() {
-        // For mincore, which needs a byte of memory for each page.
+        // Limited because mincore needs one byte of memory per page.
         let len = (extent.end() - at).min(MAPPED_BYTES);
         pages += resident_pages(fd, Extent::new(at, len)).ok()?;
         at += len;
@@ -110,11 +111,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_absent_parts_are_exactly_the_pages_that_are_not_resident(
+        fn the_absent_parts_are_exactly_the_non_resident_pages(
             cached in prop::collection::vec(any::<bool>(), 1..40)
         ) {
             let within = |part: Extent| &cached[(part.offset / 4096) as usize..(part.end() / 4096) as usize];
-            let resident = |part: Extent| Ok(within(part).iter().filter(|there| **there).count() as u64);
+            let resident = |part: Extent| Ok(within(part).iter().filter(|is_resident| **is_resident).count() as u64);
             let mut found = Vec::new();
             split(Extent::new(0, cached.len() as u64 * 4096), 4096, &resident, &mut found).unwrap();
             let absent = |index: u64| found.iter().any(|part| part.overlaps(&Extent::new(index * 4096, 4096)));
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn mincore_counts_what_cachestat_counts() {
+    fn mincore_and_cachestat_agree() {
         let mut file = tempfile::tempfile_in("/var/tmp").unwrap();
         file.write_all(&vec![7; 1 << 20]).unwrap();
         file.sync_all().unwrap();

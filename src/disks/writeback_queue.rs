@@ -1,4 +1,4 @@
-//! The bounded window between what was written and what has left the page cache.
+//! A bounded window of written data between writing and dropping it from the page cache.
 use crate::core::Extent;
 use crate::sys::page_cache;
 use rustix::fs::Advice;
@@ -9,17 +9,17 @@ use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes that may be dirty or on their way to the device. Enough to keep a queue full, and little enough that a final
-/// flush has nothing to do and other programs keep their pages.
+/// Maximum amount of dirty data and data under writeback. Enough to keep a device queue full, and small enough that a
+/// final flush is short and other programs keep their cached pages.
 const WINDOW_BYTES: u64 = 16 << 20;
 
-/// Extents whose writeback was started and not waited for. Helpers push in any order; the lock is held for the queue
-/// alone, never while waiting for a device.
+/// Extents under writeback. Helpers add extents in any order. The lock only protects the queue and is never held while
+/// waiting for a device.
 #[derive(Debug, Default)]
 pub(super) struct WritebackQueue {
     waiting: Mutex<PendingExtents>,
-    /// The first writeback that failed, as errno; 0: none. The kernel reports each descriptor once, so the flush at the
-    /// end would succeed after an error that was consumed here.
+    /// The first failed writeback, as errno; 0 for none. The kernel reports an error once per descriptor, so a final
+    /// flush would succeed after an error that was already returned here.
     failed: AtomicI32,
 }
 
@@ -30,19 +30,19 @@ struct PendingExtents {
 }
 
 impl WritebackQueue {
-    /// Starts to write `written` back; waits for and drops what falls out of the window by it.
+    /// Starts writeback of `written`, and waits for and drops the extents that leave the window.
     ///
     /// # Errors
-    /// A writeback that failed, of this extent or an earlier one: no later flush repeats it.
+    /// A failed writeback of this extent or an earlier one. No later flush reports it again.
     pub(super) fn push(&self, fd: BorrowedFd<'_>, written: Extent) -> io::Result<()> {
         self.keep_error(page_cache::start_writeback(fd, written.offset, written.len))?;
         self.add(written);
-        self.settle_down_to(fd, WINDOW_BYTES)
+        self.wait_down_to(fd, WINDOW_BYTES)
     }
 
-    /// Drops what falls out of the window by `written`, without waiting: for pages that the kernel writes back and
-    /// should drop by itself (RWF_DONTCACHE). Where writeback ends in an interrupt it does not: on 6.18, ext4 keeps
-    /// every page of a file that is overwritten. What is still on its way is dropped at the end.
+    /// Drops the extents that leave the window without waiting, for RWF_DONTCACHE, where the kernel should drop pages
+    /// itself. It does not if writeback ends in an interrupt: on 6.18, ext4 keeps every page of a file that is
+    /// overwritten. Pages still under writeback are dropped at the end.
     pub(super) fn push_without_waiting(&self, fd: BorrowedFd<'_>, written: Extent) {
         self.add(written);
         while let Some(extent) = self.oldest_beyond(WINDOW_BYTES) {
@@ -56,15 +56,15 @@ impl WritebackQueue {
         waiting.bytes += written.len;
     }
 
-    /// Waits for and drops everything that is in the window now; others may go on writing meanwhile.
+    /// Waits for and drops all extents in the window. Other threads may continue writing.
     ///
     /// # Errors
-    /// As for [`WritebackQueue::push`]; the first one that there ever was, also when `push` has reported it: what it
-    /// was about stays lost.
+    /// As for [`WritebackQueue::push`]. Returns the first failure even if `push` returned it before, because the data
+    /// remains lost.
     pub(super) fn finish(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
         let there = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).extents.len();
         for _ in 0..there {
-            self.settle_oldest_beyond(fd, 0)?;
+            self.wait_for_oldest_beyond(fd, 0)?;
         }
         match self.failed.load(Relaxed) {
             0 => Ok(()),
@@ -72,22 +72,22 @@ impl WritebackQueue {
         }
     }
 
-    /// Remembers a failure on its way to the caller.
+    /// Records a failure and returns it.
     fn keep_error(&self, result: io::Result<()>) -> io::Result<()> {
         result.inspect_err(|error| {
             let errno = error.raw_os_error().unwrap_or(libc::EIO);
-            // Only the first is kept: the others may follow from it.
+            // Keep only the first error; later ones may be consequences.
             let _ = self.failed.compare_exchange(0, errno, Relaxed, Relaxed);
         })
     }
 
-    fn settle_down_to(&self, fd: BorrowedFd<'_>, bytes_max: u64) -> io::Result<()> {
-        while self.settle_oldest_beyond(fd, bytes_max)? {}
+    fn wait_down_to(&self, fd: BorrowedFd<'_>, bytes_max: u64) -> io::Result<()> {
+        while self.wait_for_oldest_beyond(fd, bytes_max)? {}
         Ok(())
     }
 
-    /// False where there was none.
-    fn settle_oldest_beyond(&self, fd: BorrowedFd<'_>, bytes_max: u64) -> io::Result<bool> {
+    /// False if no extent is beyond the limit.
+    fn wait_for_oldest_beyond(&self, fd: BorrowedFd<'_>, bytes_max: u64) -> io::Result<bool> {
         let Some(extent) = self.oldest_beyond(bytes_max) else { return Ok(false) };
         self.keep_error(page_cache::finish_writeback(fd, extent.offset, extent.len))?;
         drop_pages(fd, extent);
@@ -105,8 +105,8 @@ impl WritebackQueue {
     }
 }
 
-/// Asks the kernel to drop the clean pages of `extent`, those that it covers in part too. Advice: nothing is lost if
-/// it is not taken, so there is no error to report.
+/// Advises the kernel to drop the clean pages of `extent`, including those that it covers partly. Errors are ignored,
+/// because no data is lost if they are not dropped.
 pub(super) fn drop_pages(fd: BorrowedFd<'_>, extent: Extent) {
     let page = rustix::param::page_size() as u64;
     let start = extent.offset - extent.offset % page;

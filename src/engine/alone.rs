@@ -1,43 +1,43 @@
-//! Blocks that failed beside others and are retried alone, one after the other, while all the others continue.
+//! Retries of failed blocks, one at a time, while other blocks continue.
 //!
-//! The block layer merges neighbours into one request and, if it fails, fails all of them. A block that went direct is
-//! retried alone, so that only the bad one is blamed and those before it arrive. A disk may try for half a
-//! minute before it fails a request, so no try is made by the thread that pumps: it is made by a helper of its side.
+//! The block layer merges adjacent requests and fails all of them together. A direct I/O block is therefore retried
+//! alone, so that only the bad block fails and the blocks before it are copied. Because a disk may take half a minute
+//! to fail a request, a helper thread of the side makes the retry, not the thread of the pump.
 use crate::core::{Request, RequestError};
 
-/// A request that failed, and its error.
+/// A failed request and its error.
 type FailedRequest = (Request, RequestError);
 
-/// Blocks that are retried alone.
+/// The blocks to retry alone.
 pub(super) struct AloneRetries {
-    /// They wait for the one that is tried.
+    /// Blocks waiting for the current retry.
     pub(super) waiting: Vec<FailedRequest>,
-    /// The slot of the block that is tried, and its earlier error.
+    /// The slot of the block being retried, and its earlier error.
     pub(super) now: Option<(u32, RequestError)>,
-    /// Those that succeeded.
+    /// Number of successful retries.
     pub(super) succeeded: u64,
 }
 
 impl AloneRetries {
-    /// Nothing waits; there is room for so many.
+    /// No retries yet; allocates memory for `slots` requests.
     pub(super) fn new(slots: usize) -> Self {
         AloneRetries { waiting: Vec::with_capacity(slots), now: None, succeeded: 0 }
     }
 
-    /// Blocks that wait, in no queue.
+    /// Number of waiting blocks, which are in no queue.
     pub(super) fn waiting(&self) -> u32 {
         self.waiting.len() as u32
     }
 
-    /// The block in this slot is retried alone now.
+    /// Whether the block in this slot is being retried.
     pub(super) fn is_retrying(&self, slot: u32) -> bool {
         self.now.as_ref().is_some_and(|(now, _)| *now == slot)
     }
 
-    /// Takes out the first in the order of blocks of those that are `wanted`.
-    pub(super) fn take_first(&mut self, wanted: impl Fn(u64) -> bool) -> Option<FailedRequest> {
+    /// Removes the first waiting block, in block order, whose ticket is `is_wanted`.
+    pub(super) fn take_first(&mut self, is_wanted: impl Fn(u64) -> bool) -> Option<FailedRequest> {
         let tickets = self.waiting.iter().map(|(request, _)| request.ticket).enumerate();
-        let (first, _) = tickets.filter(|(_, ticket)| wanted(*ticket)).min_by_key(|(_, ticket)| *ticket)?;
+        let (first, _) = tickets.filter(|(_, ticket)| is_wanted(*ticket)).min_by_key(|(_, ticket)| *ticket)?;
         Some(self.waiting.swap_remove(first))
     }
 }

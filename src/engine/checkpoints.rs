@@ -1,71 +1,71 @@
-//! Checkpoints: periodically the dest is made durable beside the running copy, and what had arrived is written down.
+//! Checkpoints: during the copy, the dest is flushed periodically and the flushed bytes are recorded.
 use crate::core::{
-    CheckpointPlan, CheckpointSink, Endpoint, Error, Extent, ExtentSet, JournalTotals, Kind, Op, Plan, Side,
+    CheckpointPlan, CheckpointSink, Endpoint, Error, Extent, ExtentSet, JournalTotals, Kept, Kind, Op, Plan, Side,
 };
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// A checkpoint may cost its own time at the most, however the device deals with a flush: with this many times of it
-/// between two of them, less than one part in a hundred.
+/// Minimum interval between checkpoints, as a multiple of their duration, so that they take less than 1 % of the time
+/// however slow flushes are.
 const REST_PER_FLUSH: u32 = 100;
 
-/// What arrived and is in no checkpoint yet; offsets count from the first byte of the copy.
+/// Bytes that are in no checkpoint yet. Offsets count from the first byte of the copy.
 #[derive(Clone, Default)]
 struct Uncheckpointed {
     /// Acknowledged by the dest.
-    pub(super) arrived: ExtentSet,
-    /// Not to be read from the source, and zeros on the dest.
+    pub(super) acknowledged: ExtentSet,
+    /// Unreadable on the source, and zeros on the dest.
     pub(super) unread: ExtentSet,
 }
 
 impl Uncheckpointed {
     fn is_empty(&self) -> bool {
-        self.arrived.is_empty() && self.unread.is_empty()
+        self.acknowledged.is_empty() && self.unread.is_empty()
     }
 
     fn add(&mut self, other: &Uncheckpointed) {
-        self.arrived.insert_all(&other.arrived);
+        self.acknowledged.insert_all(&other.acknowledged);
         self.unread.insert_all(&other.unread);
     }
 }
 
-/// A checkpoint under way, on a thread of its own: the pump continues.
+/// A checkpoint in progress on a separate thread, while the pump continues.
 struct Underway {
-    /// What it makes durable.
-    news: Uncheckpointed,
+    /// The bytes that it makes durable.
+    pending: Uncheckpointed,
     pub(super) since: Instant,
-    pub(super) thread: JoinHandle<(Box<dyn CheckpointSink>, Result<(), CheckpointError>)>,
+    pub(super) thread: JoinHandle<(Box<dyn CheckpointSink>, Result<Kept, CheckpointError>)>,
 }
 
-/// Why a checkpoint is none.
+/// Why a checkpoint failed.
 pub(super) enum CheckpointError {
-    /// The dest was not made durable: what had been acknowledged may be lost, and the failure is reported only once.
+    /// The flush failed: acknowledged data may be lost, and the kernel reports the failure only once.
     Flush(io::Error),
-    /// Nothing could be written down. The copy need not care.
+    /// The checkpoint could not be recorded. The copy can continue without it.
     Keep(Error),
 }
 
-/// Gathers what the dest acknowledges and makes it durable in bounded steps. Everything in a set was acknowledged
-/// before the flush that stands for it began.
+/// Collects what the dest acknowledges, and makes it durable at intervals. All bytes of a checkpoint were acknowledged
+/// before its flush began.
 pub(super) struct Checkpoints {
     pub(super) dest: Arc<dyn Endpoint>,
-    /// Here while no checkpoint is under way.
-    pub(super) keeper: Option<Box<dyn CheckpointSink>>,
+    /// `None` while a checkpoint is in progress.
+    pub(super) sink: Option<Box<dyn CheckpointSink>>,
     pub(super) every: [Duration; 2],
-    /// In no checkpoint yet.
-    news: Uncheckpointed,
+    /// Bytes that are in no checkpoint yet.
+    pending: Uncheckpointed,
     underway: Option<Underway>,
     pub(super) next_at: Instant,
-    /// Nothing can be written down: no more flushes for it.
-    pub(super) given_up: bool,
-    /// Durable, from this run or before.
+    /// Recording failed: no further checkpoints are made.
+    pub(super) is_disabled: bool,
+    /// Durable bytes, including those of earlier runs.
     pub(super) durable: ExtentSet,
-    /// The byte after the last that was acknowledged, in this run or before.
+    /// End of the last acknowledged byte, including those of earlier runs.
     pub(super) end: u64,
     pub(super) flush_failed: bool,
-    pub(super) kept: JournalTotals,
+    pub(super) recorded: JournalTotals,
 }
 
 impl Checkpoints {
@@ -73,144 +73,156 @@ impl Checkpoints {
         let already_bytes = keeping.already.total_bytes();
         Checkpoints {
             dest: dest.clone(),
-            keeper: Some(keeping.keeper),
+            sink: Some(keeping.sink),
             every: keeping.every,
-            news: Uncheckpointed::default(),
+            pending: Uncheckpointed::default(),
             underway: None,
             next_at: now + keeping.every[0],
-            given_up: false,
+            is_disabled: false,
             end: keeping.already.end(),
             durable: keeping.already,
             flush_failed: false,
-            kept: JournalTotals { already_bytes, ..JournalTotals::default() },
+            recorded: JournalTotals { already_bytes, ..JournalTotals::default() },
         }
     }
 
-    /// Every byte of `extent` was acknowledged by the dest. What is `unread` of it, counted on the source where the
-    /// copy begins at `start`, has zeros there and is not durable: a resumed copy tries it again.
-    pub(super) fn on_block_done(&mut self, extent: Extent, unread: &ExtentSet, start: u64) {
-        self.news.arrived.insert(extent);
-        for bad in unread.within(Extent::new(start + extent.offset, extent.len)) {
-            self.unread(Extent::new(bad.offset - start, bad.len));
+    /// Adds `extent`, which the dest acknowledged. Bytes in `unread`, which counts on the source where `extent` is at
+    /// `on_source`, are zeros on the dest and not durable: a resumed copy reads them again.
+    pub(super) fn on_block_done(&mut self, extent: Extent, unread: &ExtentSet, on_source: u64) {
+        self.pending.acknowledged.insert(extent);
+        for bad in unread.within(Extent::new(on_source, extent.len)) {
+            self.unread(Extent::new(extent.offset + (bad.offset - on_source), bad.len));
         }
         self.end = self.end.max(extent.end());
     }
 
-    /// These bytes of the copy cannot be read.
+    /// Adds bytes of the copy that cannot be read.
     pub(super) fn unread(&mut self, extent: Extent) {
-        self.news.arrived.remove(extent);
-        self.news.unread.insert(extent);
+        self.pending.acknowledged.remove(extent);
+        self.pending.unread.insert(extent);
     }
 
-    /// What is durable, from this run or before.
+    /// Durable bytes, including those of earlier runs.
     pub(super) fn durable(&self) -> &ExtentSet {
         &self.durable
     }
 
-    /// The byte after the last that was acknowledged: the dest must not end before it.
+    /// End of the last acknowledged byte: the minimum size of the dest.
     pub(super) fn end(&self) -> u64 {
         self.end
     }
 
-    /// Begins a checkpoint where it is time for one, and ends one whose thread is through. Costs two comparisons
-    /// otherwise.
+    /// Starts a checkpoint when one is due, and completes one whose thread has ended. Otherwise it costs only two
+    /// comparisons.
     pub(super) fn round(&mut self, now: Instant) -> Result<(), CheckpointError> {
         if self.underway.as_ref().is_some_and(|underway| underway.thread.is_finished()) {
             self.collect(now)?;
         }
-        if now >= self.next_at && self.underway.is_none() && !self.given_up && !self.news.is_empty() {
+        if now >= self.next_at && self.underway.is_none() && !self.is_disabled && !self.pending.is_empty() {
             return self.begin(now);
         }
         Ok(())
     }
 
     fn begin(&mut self, now: Instant) -> Result<(), CheckpointError> {
-        let Some(mut keeper) = self.keeper.take() else { return Ok(()) };
-        let news = std::mem::take(&mut self.news);
-        let (dest, told) = (self.dest.clone(), news.clone());
+        let Some(mut sink) = self.sink.take() else { return Ok(()) };
+        let pending = std::mem::take(&mut self.pending);
+        let (dest, recording) = (self.dest.clone(), pending.clone());
         let work = move || {
             let flushed = dest.make_durable().map_err(CheckpointError::Flush);
-            let kept = flushed.and_then(|()| keeper.keep(&told.arrived, &told.unread).map_err(CheckpointError::Keep));
-            (keeper, kept)
+            let recorded = flushed.and_then(|()| {
+                let kept = dest.kept(recording.acknowledged);
+                sink.keep(&kept, &recording.unread).map(|()| kept).map_err(CheckpointError::Keep)
+            });
+            (sink, recorded)
         };
-        // A thread for each costs some 20 µs once in seconds, and nothing where a copy is over before.
+        // A thread per checkpoint costs about 20 µs every few seconds, and nothing for short copies.
         let thread = thread::Builder::new().name("haul-checkpoint".to_owned()).spawn(work);
         match thread {
             Ok(thread) => {
-                self.underway = Some(Underway { news, since: now, thread });
+                self.underway = Some(Underway { pending, since: now, thread });
                 Ok(())
             }
-            // The keeper went with the thread that was not made.
+            // The sink was moved into the closure and is lost.
             Err(source) => {
                 let error = Error::new(Kind::Io, "cannot start a thread for checkpoints").because(source);
-                self.took_in(&news, Err(CheckpointError::Keep(error)))
+                self.on_recorded(&pending, Err(CheckpointError::Keep(error)))
             }
         }
     }
 
-    /// Waits for the checkpoint under way, if any, and gets its result.
+    /// Waits for the checkpoint in progress, if any, and returns its result.
     pub(super) fn collect(&mut self, now: Instant) -> Result<(), CheckpointError> {
-        let Some(Underway { news, since, thread }) = self.underway.take() else { return Ok(()) };
-        let (keeper, result) = match thread.join() {
+        let Some(Underway { pending, since, thread }) = self.underway.take() else { return Ok(()) };
+        let (sink, result) = match thread.join() {
             Ok(ended) => ended,
             Err(panic) => std::panic::resume_unwind(panic),
         };
-        self.keeper = Some(keeper);
+        self.sink = Some(sink);
         let took = now.saturating_duration_since(since);
         let [least, most] = self.every;
         self.next_at = now + (took * REST_PER_FLUSH).min(most).max(least);
-        self.took_in(&news, result)
+        self.on_recorded(&pending, result)
     }
 
-    fn took_in(&mut self, news: &Uncheckpointed, result: Result<(), CheckpointError>) -> Result<(), CheckpointError> {
+    fn on_recorded(
+        &mut self,
+        pending: &Uncheckpointed,
+        result: Result<Kept, CheckpointError>,
+    ) -> Result<(), CheckpointError> {
         match &result {
-            Ok(()) => {
-                self.durable.insert_all(&news.arrived);
-                self.kept.checkpoints += 1;
+            Ok(kept) => {
+                self.durable.insert_all(&kept.bytes);
+                // What the dest still collects is in a later checkpoint.
+                let mut later = pending.acknowledged.clone();
+                later.remove_all(&kept.bytes);
+                self.pending.acknowledged.insert_all(&later);
+                self.recorded.checkpoints += 1;
             }
             Err(CheckpointError::Keep(_)) => {
-                self.news.add(news);
-                self.given_up = true;
+                self.pending.add(pending);
+                self.is_disabled = true;
             }
-            Err(CheckpointError::Flush(_)) => (self.given_up, self.flush_failed) = (true, true),
+            Err(CheckpointError::Flush(_)) => (self.is_disabled, self.flush_failed) = (true, true),
         }
-        result
+        result.map(|_| ())
     }
 
-    /// Writes down what arrived since the last checkpoint. The dest has been made durable since.
-    pub(super) fn keep_the_rest(&mut self) -> Result<(), CheckpointError> {
-        let news = std::mem::take(&mut self.news);
-        match self.keeper.as_mut() {
-            Some(keeper) if !news.is_empty() => {
-                let result = keeper.keep(&news.arrived, &news.unread).map_err(CheckpointError::Keep);
-                self.took_in(&news, result)
+    /// Records the bytes since the last checkpoint, after the dest was flushed.
+    pub(super) fn record_rest(&mut self) -> Result<(), CheckpointError> {
+        let pending = std::mem::take(&mut self.pending);
+        match self.sink.as_mut() {
+            Some(sink) if !pending.is_empty() => {
+                let kept = self.dest.kept(pending.acknowledged.clone());
+                let result = sink.keep(&kept, &pending.unread).map(|()| kept).map_err(CheckpointError::Keep);
+                self.on_recorded(&pending, result)
             }
             _ => Ok(()),
         }
     }
 
-    /// A flush failed: what had been acknowledged before it, and was in no checkpoint, may be lost.
+    /// Whether a flush failed, so that acknowledged bytes since the last checkpoint may be lost.
     pub(super) fn flush_failed(&self) -> bool {
         self.flush_failed
     }
 
-    /// What to report at the end.
+    /// The totals for the report.
     pub(super) fn into_kept(self) -> JournalTotals {
-        JournalTotals { durable_bytes: self.durable.total_bytes(), ..self.kept }
+        JournalTotals { durable_bytes: self.durable.total_bytes(), ..self.recorded }
     }
 }
 
-/// The sentence about a journal that cannot be written to any more.
-pub(super) fn given_up(error: &Error) -> String {
-    // The kernel's error, without the number that Rust adds.
-    let said = error.source.as_ref().map(|source| format!(": {source}")).unwrap_or_default();
-    let said = said.split(" (os error").next().unwrap_or_default();
-    format!("{error}{said}; the journal is no longer updated, and --resume continues from its last checkpoint")
+/// Warning that the journal can no longer be written.
+pub(super) fn disabled_warning(error: &Error) -> String {
+    // Omit the error number that Rust appends.
+    let cause = error.source.as_ref().map(|source| format!(": {source}")).unwrap_or_default();
+    let cause = cause.split(" (os error").next().unwrap_or_default();
+    format!("{error}{cause}; the journal is no longer updated, and --resume continues from its last checkpoint")
 }
 
-/// A dest that could not be made durable.
+/// Error of a failed flush of the dest.
 pub(super) fn flush_error(plan: &Plan, dest: &Arc<dyn Endpoint>, source: io::Error) -> Error {
-    let kind = dest.diagnose(Op::Write, plan.dest.offset, &source);
+    let kind = dest.diagnose(Op::Write, plan.dest.map.start(), &source);
     let what = format!("cannot flush destination {}", plan.dest.address);
     let error = Error::new(kind, what).on(Side::Dest).because(source);
     let advice = "Data written since the last checkpoint may be lost, and the kernel does not report which bytes: \

@@ -1,42 +1,42 @@
-//! Requests in flight towards one side alone, for measuring it: no pump, no other side, the same queues.
+//! The queues of one side, for measurements: without a pump and without another side.
 use super::queue_set::QueueSet;
 use crate::core::{Arena, Completion, Endpoint, EngineKind, Ready, Request, Side, Transferred};
 use std::io;
 use std::sync::Arc;
 
-/// Requests in flight towards one side. Used by the thread that opened it; its drop waits for what is in flight.
+/// Requests in flight on one side. Used by the thread that opened it; dropping it waits for requests in flight.
 pub struct EndpointQueue {
     set: QueueSet,
-    /// What has just come back, kept for its memory.
-    came: Vec<Completion>,
+    /// Reused to avoid allocations.
+    completions: Vec<Completion>,
 }
 
 impl EndpointQueue {
-    /// Opens the queues that `engine` gives a copy for this side, for at most `depth` requests at a time.
+    /// Opens the queues that a copy by `engine` would use for this side, for at most `depth` requests.
     ///
     /// # Errors
-    /// The kernel's error to setting up a ring, or to a thread.
+    /// The kernel's error when setting up a ring or starting a thread.
     pub fn open(end: &Arc<dyn Endpoint>, engine: EngineKind, depth: u32, arena: &Arena) -> io::Result<Self> {
         let set = QueueSet::open(engine, [Some((end, depth)), None], depth, arena)?;
-        Ok(EndpointQueue { set, came: Vec::new() })
+        Ok(EndpointQueue { set, completions: Vec::new() })
     }
 
-    /// Requests in flight.
+    /// Number of requests in flight.
     pub fn in_flight(&self) -> u32 {
         self.set.in_flight()[Side::Source.index()]
     }
 
-    /// Takes a request in; its side is [`Side::Source`], whichever way bytes go.
+    /// Submits a request. Its side must be [`Side::Source`], also for writes.
     pub fn submit(&mut self, request: Request) {
         self.set.submit(request);
     }
 
-    /// Hands over what was submitted and moves what is finished to `done`; waits for something while nothing is. The
-    /// rest of a request that came short goes again, as in a copy: a node has a most that a command may move. So does
-    /// one of which nothing has happened. What is finished has all that was moved of it in `done` of its request.
+    /// Flushes, moves completed requests to `done`, and waits if there are none. As in a copy, the rest of a short
+    /// request is submitted again, because a node limits the length of a command, and so is a request after which
+    /// nothing has happened. The `done` of a completed request is the total number of bytes transferred.
     ///
     /// # Errors
-    /// The error of waiting; requests in flight stay there.
+    /// The error of waiting; requests in flight remain there.
     pub fn poll(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
         let before = done.len();
         while done.len() == before && self.in_flight() > 0 {
@@ -50,9 +50,9 @@ impl EndpointQueue {
     }
 
     fn reap(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
-        let mut came = std::mem::take(&mut self.came);
-        let reaped = self.set.reap(&mut came);
-        for Completion { mut request, result } in came.drain(..) {
+        let mut completions = std::mem::take(&mut self.completions);
+        let reaped = self.set.reap(&mut completions);
+        for Completion { mut request, result } in completions.drain(..) {
             let moved = if let Transferred::Moved(moved) = result { moved } else { 0 };
             request.done += moved;
             if matches!(result, Transferred::Retry) || moved > 0 && request.left() > 0 {
@@ -61,7 +61,7 @@ impl EndpointQueue {
                 done.push(Completion { request, result });
             }
         }
-        self.came = came;
+        self.completions = completions;
         reaped
     }
 }
@@ -74,7 +74,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
     #[test]
-    fn every_request_comes_back_once_with_its_bytes_by_every_engine() {
+    fn every_engine_completes_every_request_once_with_its_bytes() {
         for engine in [EngineKind::Sync, EngineKind::Threads, EngineKind::Ring] {
             let disk = Arc::new(Memory::disk((0..=255).collect(), &[]));
             let end: Arc<dyn Endpoint> = disk.clone();
@@ -99,7 +99,7 @@ mod tests {
         }
     }
 
-    /// A disk that has no memory for a request the first time.
+    /// Returns EAGAIN for the first request, as if there was no memory.
     struct OutOfMemoryOnce(Memory, AtomicBool);
 
     impl Endpoint for OutOfMemoryOnce {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_of_which_nothing_has_happened_goes_again_and_is_no_failure() {
+    fn a_request_without_effect_is_resubmitted_and_not_a_failure() {
         for engine in [EngineKind::Sync, EngineKind::Threads, EngineKind::Ring] {
             let end: Arc<dyn Endpoint> =
                 Arc::new(OutOfMemoryOnce(Memory::disk(vec![7; 64], &[]), AtomicBool::new(false)));

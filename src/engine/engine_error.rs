@@ -1,8 +1,8 @@
-//! What to do when an engine fails.
+//! Errors of engines, with advice.
 use crate::core::{EngineKind, Error, Kind};
 use std::io;
 
-/// `engine` is the one that ran, which is not the plan's when that was not available.
+/// The error of `engine`, which may differ from the plan's if that was not available.
 pub(super) fn engine_error(engine: EngineKind, source: io::Error) -> Error {
     let what = format!("the {} engine failed", engine.name());
     Error::new(Kind::Io, what).because(source).advise(match engine {
@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_engine_that_failed_is_not_the_one_that_is_advised() {
+    fn the_failed_engine_is_not_advised() {
         for engine in [EngineKind::Ring, EngineKind::Threads, EngineKind::Sync] {
             let error = engine_error(engine, io::Error::other("no"));
             assert!(!error.advice.is_empty() && !error.advice.contains(&format!("--engine {}", engine.name())));

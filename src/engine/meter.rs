@@ -1,50 +1,50 @@
-//! What is measured while pumping: latencies, and who was waited for. One clock call a round; two a block
-//! where a call is made on the spot.
+//! Measurements during a copy: latencies and the bottleneck. One clock call per round, two per block for calls made in
+//! place.
 use crate::core::{Latency, Side, SideReport, Tally};
 use hdrhistogram::Histogram;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// Longest latency distinguished from longer ones: a device that answers after an hour.
+/// Maximum latency of the histogram, one hour. Longer ones count as this.
 const LATENCY_US_MAX: u64 = 3_600_000_000;
 
-/// Where the blocks of a copy are at a moment.
+/// State of the copy while a round waited.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RoundState {
     /// Requests in flight, by [`Side::index`].
     pub in_flight: [u32; 2],
-    /// Blocks at the digests.
+    /// Blocks being digested.
     pub digesting: u32,
-    /// Something was delayed until a time: `--limit`.
+    /// Whether `--limit` delayed a request.
     pub limited: bool,
 }
 
-/// From one class of latencies to the next: four for each doubling.
+/// Ratio between bounds of histogram buckets: four buckets per doubling.
 const CLASS_FACTOR: f64 = 1.189_207_115;
 
-/// Classes from 1 µs to the longest latency distinguished: memory does not depend on how the copy went.
+/// Number of buckets from 1 µs to the maximum latency, so that memory is bounded.
 const CLASSES_MAX: usize = 128;
 
-/// Waiting is shared out by spans of this length: long enough to see which side runs dry, short enough that a disk that
-/// slows down in the middle is seen, and progress with it.
+/// Interval at which waiting time is attributed to the sides: long enough to find the side that runs idle, short enough
+/// to notice a disk that slows down during the copy.
 const SPAN: Duration = Duration::from_millis(250);
-/// A side that is busy for a smaller share of the time than this, measured by the other, waits for it. From here to
-/// equally busy its part of the time that both are busy grows to a half.
+/// A side whose busy time is below this share of the other side's is not a bottleneck. Above, its share of the time in
+/// which both are busy grows linearly, up to a half at equal busy times.
 const KEEPS_UP: f64 = 0.8;
 
-/// Who had something to do, and for how long.
+/// Busy times in an interval.
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {
     passed: Duration,
-    /// This side alone.
+    /// Time with only this side busy.
     alone: [Duration; 2],
-    /// Both sides.
+    /// Time with both sides busy.
     both: Duration,
 }
 
 impl Span {
-    /// How much of it was spent waiting for each side. Time in which one side alone is busy is waiting for that side.
-    /// While both are busy the one that is never idle sets the pace; if neither ever is, both do.
+    /// Time attributed to waiting for each side. Time with one side busy counts as waiting for that side. Time with
+    /// both busy counts for the side that is never idle, or for both if neither or both are.
     fn shares(&self) -> [Duration; 2] {
         let busy = self.alone.map(|alone| (alone + self.both).as_secs_f64());
         let less_busy = usize::from(busy[1] < busy[0]);
@@ -61,20 +61,20 @@ impl Span {
 /// Measures a copy round by round.
 pub struct Meter {
     started: Instant,
-    /// The time of the present round.
+    /// Time of the current round.
     pub now: Instant,
     latency: [Histogram<u64>; 2],
     waited: [Duration; 2],
     span: Span,
-    /// When waiting was last shared out.
-    shared_out: Instant,
+    /// When waiting time was last attributed.
+    attributed_at: Instant,
     idle: [Duration; 2],
     digest_waited: Duration,
     limit_waited: Duration,
 }
 
 impl Meter {
-    /// Begins now.
+    /// Starts measuring now.
     pub fn start() -> Self {
         let now = Instant::now();
         let histogram = || Histogram::new_with_max(LATENCY_US_MAX, 2).expect("bounds are right");
@@ -84,14 +84,14 @@ impl Meter {
             latency: [histogram(), histogram()],
             waited: [Duration::ZERO; 2],
             span: Span::default(),
-            shared_out: now,
+            attributed_at: now,
             idle: [Duration::ZERO; 2],
             digest_waited: Duration::ZERO,
             limit_waited: Duration::ZERO,
         }
     }
 
-    /// A round of waiting ended at `now`; `during` is where the blocks were while waiting.
+    /// Records a round that waited until `now`; `during` is the state while it waited.
     pub fn round(&mut self, now: Instant, during: RoundState, tally: &Tally) {
         let passed = now.saturating_duration_since(self.now);
         self.now = now;
@@ -121,9 +121,9 @@ impl Meter {
             (false, true) => span.alone[1] += passed,
             (false, false) => {}
         }
-        // Where a limit takes most of the time, what is left of it is not to be reported seconds later.
-        if span.passed >= SPAN || now.saturating_duration_since(self.shared_out) >= 2 * SPAN {
-            self.shared_out = now;
+        // If a limit takes most of the time, attribute the rest at least every other interval.
+        if span.passed >= SPAN || now.saturating_duration_since(self.attributed_at) >= 2 * SPAN {
+            self.attributed_at = now;
             let shares = std::mem::take(span).shares();
             for (index, share) in shares.into_iter().enumerate() {
                 self.waited[index] += share;
@@ -132,17 +132,17 @@ impl Meter {
         }
     }
 
-    /// A request of `side` has come back, and its queue had it for so long.
+    /// Records a completed request of `side` and its latency.
     pub fn completed(&mut self, side: Side, took: Duration) {
         self.latency[side.index()].saturating_record(took.as_micros() as u64);
     }
 
-    /// Time since the beginning, as of the present round.
+    /// Time since the start, as of the current round.
     pub fn elapsed(&self) -> Duration {
         self.now - self.started
     }
 
-    /// Time since the beginning, now.
+    /// Time since the start, as of now.
     pub fn elapsed_now(&self) -> Duration {
         self.started.elapsed()
     }
@@ -152,12 +152,12 @@ impl Meter {
         self.digest_waited
     }
 
-    /// Time in which the limit held the copy back.
+    /// Time during which the rate limit delayed the copy.
     pub fn limit_waited(&self) -> Duration {
         self.limit_waited
     }
 
-    /// What is known about both sides.
+    /// The statistics of both sides.
     pub fn reports(&self) -> [SideReport; 2] {
         let last = self.span.shares();
         let report = |side: Side| {
@@ -180,14 +180,14 @@ impl Meter {
     }
 }
 
-/// Latencies in classes, four for each doubling from 1 µs on; those at either end that are empty are left out.
+/// Histogram of latencies, four buckets per doubling from 1 µs on, without empty buckets at either end.
 fn classes(latency: &Histogram<u64>) -> Vec<(u64, u64)> {
     let steps = latency.iter_log(1, CLASS_FACTOR);
     let all = steps.map(|step| (step.value_iterated_to(), step.count_since_last_iteration()));
     let mut classes: Vec<(u64, u64)> = Vec::with_capacity(CLASSES_MAX);
     for (by_us, count) in all.skip_while(|(_, count)| *count == 0) {
         match classes.last_mut() {
-            // Of the shortest, several steps end at the same microsecond.
+            // The first buckets are narrower than a microsecond and may have the same bound.
             Some(last) if last.0 == by_us => last.1 += count,
             _ => classes.push((by_us, count)),
         }
@@ -199,7 +199,8 @@ fn classes(latency: &Histogram<u64>) -> Vec<(u64, u64)> {
 mod tests {
     use super::*;
 
-    /// Shares of the source and the dest in the waiting, in percent, after rounds of so many milliseconds each.
+    /// Shares of the source and the dest in the waiting time, in percent, after these rounds. Each round has its
+    /// duration in milliseconds and the requests in flight.
     fn shares(rounds: &[(u64, [u32; 2])]) -> [u64; 2] {
         let (mut meter, tally) = (Meter::start(), Tally::default());
         let mut now = meter.now;
@@ -212,26 +213,26 @@ mod tests {
     }
 
     #[test]
-    fn the_side_that_never_runs_dry_is_the_one_waited_for() {
+    fn the_side_always_in_flight_is_the_bottleneck() {
         assert_eq!(shares(&[(7, [0, 32]), (3, [1, 31])]), [0, 100]);
         assert_eq!(shares(&[(7, [32, 0]), (3, [31, 1])]), [100, 0]);
     }
 
     #[test]
-    fn two_sides_that_are_always_busy_share_the_waiting_wherever_the_blocks_are() {
+    fn two_busy_sides_share_the_waiting_time() {
         for in_flight in [[31, 1], [16, 16], [1, 31]] {
             assert_eq!(shares(&[(1, in_flight)]), [50, 50]);
         }
     }
 
     #[test]
-    fn sides_that_take_turns_are_waited_for_as_long_as_each_takes() {
+    fn alternating_sides_are_charged_their_own_time() {
         let [source, dest] = shares(&[(6, [1, 0]), (3, [0, 1])]);
         assert!((66..=67).contains(&source) && (33..=34).contains(&dest), "{source} {dest}");
     }
 
     #[test]
-    fn a_limit_and_digests_are_nobodys_fault() {
+    fn waiting_for_limit_or_digests_is_charged_to_neither_side() {
         let (mut meter, tally) = (Meter::start(), Tally::default());
         let mut now = meter.now;
         for _ in 0..10 {
@@ -243,7 +244,7 @@ mod tests {
         assert!(meter.reports().iter().all(|report| report.waited.is_zero()));
         let seen = [&tally.limit_waited_ns, &tally.digest_waited_ns].map(|ns| ns.load(Relaxed));
         assert_eq!(seen, [300_000_000, 200_000_000]);
-        let told = (meter.limit_waited(), meter.digest_waited());
-        assert_eq!(told, (Duration::from_millis(300), Duration::from_millis(200)));
+        let reported = (meter.limit_waited(), meter.digest_waited());
+        assert_eq!(reported, (Duration::from_millis(300), Duration::from_millis(200)));
     }
 }

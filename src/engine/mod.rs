@@ -1,6 +1,6 @@
-//! Keeps requests in flight: the copy loop, and one room per way of doing it.
+//! Engines: the copy loop, and the queues that keep requests in flight.
 //!
-//! This room must not know any kind of endpoint: it drives queues, and has no `if` on what is at their other end.
+//! This room must not know any kind of endpoint: it drives queues, and never tests the kind of endpoint.
 mod alone;
 mod bad_block_search;
 mod checkpoints;

@@ -1,5 +1,5 @@
-//! The queues that requests are in flight on: a ring that both sides may share, a queue that a side brings along, and
-//! blocking calls for what neither takes.
+//! The queues on which requests are in flight: a ring that both sides may share, queues that a side provides, and
+//! blocking calls for the rest.
 use super::ring::{EntryForm, Narrow, RingQueue, Wide};
 use super::threads::Calls;
 use crate::core::{Arena, Completion, Endpoint, EngineKind, OnRing, Queue, Ready, Request, Side};
@@ -8,59 +8,60 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Descriptors to wait for at once: a ring, the own queue and the calls of either side, and one more.
+/// Maximum number of descriptors to poll: a ring, two queues provided by sides, two sets of helper threads, and one
+/// more.
 const WAITED_FOR_MAX: usize = 6;
 
-/// By side, an endpoint to open queues for, and the most helper threads for its blocking calls.
+/// For each side, the endpoint to open queues for and the maximum number of helper threads for its blocking calls.
 pub(super) type ToOpen<'a> = [Option<(&'a Arc<dyn Endpoint>, u32)>; 2];
 
-/// The endpoints that are on a ring, by side.
+/// The endpoints that share a ring, by side.
 type OnOneRing = [Option<Arc<dyn Endpoint>>; 2];
 
-/// Queues towards one side or both.
+/// The queues of one side or both.
 pub(super) struct QueueSet {
     queues: Vec<Box<dyn Queue>>,
-    /// Index of the ring or the side's own queue, by side.
+    /// Index of the ring or the queue that the side provides, by side.
     own: [Option<usize>; 2],
     /// Index of the side's blocking calls.
     calls: [usize; 2],
-    /// What is submitted is done when that returns, by side.
-    on_the_spot: [bool; 2],
-    /// Requests in flight, by side.
+    /// Whether requests complete within `submit`, by side.
+    in_place: [bool; 2],
+    /// Number of requests in flight, by side.
     in_flight: [u32; 2],
-    /// How it was set up, for the report.
+    /// Details of the setup, for the report.
     pub(super) detail: Vec<String>,
-    /// What was not available.
+    /// Unavailable features, for the report.
     pub(super) notes: Vec<String>,
 }
 
 impl QueueSet {
-    /// Opens the queues of `engine` for at most `depth` requests, by the thread that uses them; a side without an
-    /// endpoint is sent nothing.
+    /// Opens the queues of `engine` for at most `depth` requests. Must be called by the thread that uses them. A side
+    /// without an endpoint gets no requests.
     ///
     /// # Errors
-    /// The kernel's error to setting up a ring, or to a thread.
+    /// The kernel's error when setting up a ring or starting a thread.
     pub(super) fn open(engine: EngineKind, sides: ToOpen<'_>, depth: u32, arena: &Arena) -> io::Result<Self> {
         let (queues, detail, notes) = Default::default();
-        let (own, calls, on_the_spot, in_flight) = ([None; 2], [0; 2], [false; 2], [0; 2]);
-        let mut set = QueueSet { queues, own, calls, on_the_spot, in_flight, detail, notes };
+        let (own, calls, in_place, in_flight) = ([None; 2], [0; 2], [false; 2], [0; 2]);
+        let mut set = QueueSet { queues, own, calls, in_place, in_flight, detail, notes };
         if engine == EngineKind::Ring {
             set.open_ring(sides, depth, arena)?;
         }
         for (side, (end, helpers_max)) in (0..).zip(sides).filter_map(|(side, open)| Some((side, open?))) {
             let calls = match engine {
-                EngineKind::Sync => Calls::on_the_spot(end.clone()),
+                EngineKind::Sync => Calls::in_place(end.clone()),
                 _ => Calls::by_helpers(end.clone(), helpers_max)?,
             };
             set.calls[side] = set.queues.len();
-            set.on_the_spot[side] = set.own[side].is_none() && calls.are_on_the_spot();
+            set.in_place[side] = set.own[side].is_none() && calls.are_in_place();
             set.queues.push(Box::new(calls));
         }
         Ok(set)
     }
 
-    /// One ring for the sides that can be on it, in the form that they need, beside it the queues that sides bring
-    /// along, helpers for what is left.
+    /// Opens one ring for the sides that support it, in the form that they require, the queues that sides provide, and
+    /// helper threads for the rest.
     fn open_ring(&mut self, sides: ToOpen<'_>, depth: u32, arena: &Arena) -> io::Result<()> {
         let mut on_ring = sides.map(|side| side.map(|(end, _)| end).filter(|end| end.on_ring().is_some()).cloned());
         if on_ring.iter().flatten().any(needs_wide)
@@ -91,7 +92,7 @@ impl QueueSet {
         Ok(())
     }
 
-    /// Takes in a ring for these sides.
+    /// Adds a ring for these sides.
     fn add_ring<F: EntryForm + 'static>(&mut self, ends: OnOneRing, depth: u32, arena: &Arena) -> io::Result<()> {
         let own = ends.each_ref().map(|end| end.is_some().then_some(self.queues.len()));
         let ring = RingQueue::<F>::open(ends, depth, arena)?;
@@ -103,19 +104,19 @@ impl QueueSet {
         Ok(())
     }
 
-    /// Requests of this side are done by the time [`QueueSet::submit`] returns.
+    /// Whether requests of this side complete before [`QueueSet::submit`] returns.
     #[inline(always)]
-    pub(super) fn calls_on_the_spot(&self, side: Side) -> bool {
-        self.on_the_spot[side.index()]
+    pub(super) fn calls_in_place(&self, side: Side) -> bool {
+        self.in_place[side.index()]
     }
 
-    /// Requests in flight, by side.
+    /// Number of requests in flight, by side.
     pub(super) fn in_flight(&self) -> [u32; 2] {
         self.in_flight
     }
 
-    /// Takes a request in.
-    // Called once for each transfer: a call more would copy the request once more.
+    /// Submits a request.
+    // Called once for each transfer: another call would copy the request again.
     #[inline(always)]
     pub(super) fn submit(&mut self, request: Request) {
         let side = request.side.index();
@@ -124,14 +125,14 @@ impl QueueSet {
         self.queues[index].submit(request);
     }
 
-    /// Takes a request in that is made by a blocking call whatever else there is.
+    /// Submits a request that must be made as a blocking call.
     pub(super) fn submit_call(&mut self, request: Request) {
         let side = request.side.index();
         self.in_flight[side] += 1;
         self.queues[self.calls[side]].submit(request);
     }
 
-    /// Hands over what was submitted.
+    /// Passes submitted requests to the kernel, the servers and the helper threads.
     #[inline]
     pub(super) fn flush(&mut self) -> io::Result<()> {
         for queue in &mut self.queues {
@@ -140,15 +141,15 @@ impl QueueSet {
         Ok(())
     }
 
-    /// Gives back what the kernel has not got, of the requests that `goes_on` is false for.
-    pub(super) fn withdraw(&mut self, goes_on: &dyn Fn(&Request) -> bool) -> Vec<Request> {
+    /// Returns the requests for which `continues` is false and that were not passed to the kernel yet.
+    pub(super) fn withdraw(&mut self, continues: &dyn Fn(&Request) -> bool) -> Vec<Request> {
         let mut back = Vec::new();
-        self.queues.iter_mut().for_each(|queue| queue.withdraw(goes_on, &mut back));
+        self.queues.iter_mut().for_each(|queue| queue.withdraw(continues, &mut back));
         back.iter().for_each(|request| self.in_flight[request.side.index()] -= 1);
         back
     }
 
-    /// Moves what is finished to `done`. Never blocks.
+    /// Moves completions to `done`. Never blocks.
     #[inline(always)]
     pub(super) fn reap(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
         for queue in &mut self.queues {
@@ -161,8 +162,8 @@ impl QueueSet {
         Ok(())
     }
 
-    /// Hands over what was submitted and blocks until [`QueueSet::reap`] may have something, something `beside` these
-    /// queues has, or `due` has passed; may return early. False: there is nothing to wait for.
+    /// Flushes and blocks until [`QueueSet::reap`] may have a completion, `beside` is ready, or `due` has passed; may
+    /// return early. False if there is nothing to wait for.
     pub(super) fn wait(&mut self, beside: Ready, due: Option<Duration>) -> io::Result<bool> {
         let (mut busy, mut count) = (None, 0);
         for (index, ready) in self.queues.iter().map(|queue| queue.ready()).chain([beside]).enumerate() {
@@ -186,7 +187,7 @@ impl QueueSet {
         self.poll(beside, due).map(|()| true)
     }
 
-    /// Blocks until one of the queues is ready, or what is `beside` them, or `due` has passed.
+    /// Blocks until a queue or `beside` is ready, or `due` has passed.
     fn poll(&mut self, beside: Ready, due: Option<Duration>) -> io::Result<()> {
         let mut polls = [libc::pollfd { fd: -1, events: 0, revents: 0 }; WAITED_FOR_MAX];
         self.queues.iter_mut().for_each(|queue| queue.prepare_poll());
@@ -205,7 +206,7 @@ impl QueueSet {
             }
         }
         wait_any(&mut polls[..count], due)?;
-        // Those that said what to wait for, in the same order.
+        // Only queues with a descriptor were polled, in this order.
         let mut found = polls.iter().map(|poll| poll.revents);
         for queue in self.queues.iter_mut().filter(|queue| matches!(queue.ready(), Ready::On { .. })) {
             queue.polled(found.next());
@@ -228,12 +229,12 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-    /// A queue that waits for a bell, and what it was informed of waiting.
+    /// A queue with an eventfd that records the results of waiting.
     #[derive(Default)]
     struct WaitLog {
         bell: Option<OwnedFd>,
         is_ready: AtomicBool,
-        told: Mutex<Vec<Option<i16>>>,
+        reported: Mutex<Vec<Option<i16>>>,
     }
 
     struct BellEndpoint(Arc<WaitLog>);
@@ -251,7 +252,7 @@ mod tests {
             if self.0.is_ready.load(Relaxed) { Ready::Now } else { Ready::On { fd, events: libc::POLLIN } }
         }
         fn polled(&mut self, events: Option<i16>) {
-            self.0.told.lock().unwrap().push(events);
+            self.0.reported.lock().unwrap().push(events);
         }
     }
 
@@ -273,23 +274,23 @@ mod tests {
     }
 
     #[test]
-    fn each_queue_is_told_what_poll_found_of_it_or_that_nobody_looked() {
-        let heard = [(); 2].map(|()| {
+    fn each_queue_receives_its_poll_result_or_none() {
+        let logs = [(); 2].map(|()| {
             let bell = eventfd(0, EventfdFlags::CLOEXEC).unwrap();
             Arc::new(WaitLog { bell: Some(bell), ..WaitLog::default() })
         });
-        let own = |heard: &Arc<WaitLog>| -> Arc<dyn Endpoint> {
-            Arc::new(OwnQueueEndpoint(Memory::disk(vec![0; 4096], &[]), heard.clone()))
+        let own = |logs: &Arc<WaitLog>| -> Arc<dyn Endpoint> {
+            Arc::new(OwnQueueEndpoint(Memory::disk(vec![0; 4096], &[]), logs.clone()))
         };
-        let ends = heard.each_ref().map(own);
+        let ends = logs.each_ref().map(own);
         let sides = ends.each_ref().map(|end| Some((end, 1)));
         let mut set = QueueSet::open(EngineKind::Ring, sides, 2, &Arena::map(4096).unwrap()).unwrap();
-        let told = |side: usize| std::mem::take(&mut *heard[side].told.lock().unwrap());
-        rustix::io::write(heard[1].bell.as_ref().unwrap(), &1u64.to_ne_bytes()).unwrap();
+        let reported = |side: usize| std::mem::take(&mut *logs[side].reported.lock().unwrap());
+        rustix::io::write(logs[1].bell.as_ref().unwrap(), &1u64.to_ne_bytes()).unwrap();
         assert!(set.wait(Ready::Idle, None).unwrap());
-        assert_eq!((told(0), told(1)), (vec![Some(0)], vec![Some(libc::POLLIN)]));
-        heard[0].is_ready.store(true, Relaxed);
+        assert_eq!((reported(0), reported(1)), (vec![Some(0)], vec![Some(libc::POLLIN)]));
+        logs[0].is_ready.store(true, Relaxed);
         assert!(set.wait(Ready::Idle, None).unwrap());
-        assert_eq!((told(0), told(1)), (vec![None], vec![None]), "or it would never look by itself");
+        assert_eq!((reported(0), reported(1)), (vec![None], vec![None]), "or it would never look by itself");
     }
 }

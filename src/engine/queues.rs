@@ -1,41 +1,42 @@
-//! What is in front of the queues of a copy, and waiting for any of them.
+//! The queues of a copy, with the gates before them and the digests after them.
 use super::gate::{Gate, InOrder, MaxInFlight, Rate};
 use super::queue_set::QueueSet;
 use crate::core::stages::Digester;
 use crate::core::{
-    Arena, Completion, Endpoint, EngineKind, Event, Limits, Observer, Order, Plan, Queue, Ready, Request, Route, Side,
-    WriteOrder,
+    Arena, Completion, DamagedRange, Endpoint, EngineKind, Event, Limits, Observer, Order, Plan, Queue, Ready, Request,
+    Route, Side, WriteOrder,
 };
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The queues of a copy, the gates in front of them, and the digests behind them.
+/// The queues of a copy, with the gates before them and the digests after them.
 pub(super) struct Queues {
     pub(super) set: QueueSet,
     gates: [Vec<Box<dyn Gate>>; 2],
-    /// How many blocks are with the dest at a time. Behind the order: what that holds back must not take the place of
-    /// the one that it waits for. What is read first needs no gate: no more is begun than may go.
+    /// Limits the blocks in flight on the dest. It comes after the order gate, so that a block delayed for its order
+    /// does not occupy a slot that an earlier block needs. The side that is read first needs no such gate: the pump
+    /// starts no more blocks than allowed.
     at_dest: MaxInFlight,
     route: Route,
     digests: Option<Digester>,
-    /// Requests held at a gate, by side.
+    /// Requests delayed by gates, by side.
     held: [u32; 2],
-    /// When the present request of a slot went through the gates.
+    /// When the current request of a slot was submitted to its queue.
     sent_at: Vec<Instant>,
-    /// When it was done, where a call on the spot did it: others are done when they are reaped.
+    /// When it completed, for a call made in place; other requests complete when they are reaped.
     done_at: Vec<Option<Instant>>,
-    /// The time of the present round.
+    /// Time of the current round.
     pub(super) now: Instant,
     /// Requests in flight while the last round waited.
     pub(super) waited_with: [u32; 2],
-    /// A gate held something back for its time had not come, while the last round waited.
+    /// Whether a gate delayed a request for a time while the last round waited.
     pub(super) waited_for_time: bool,
     through: Vec<Request>,
 }
 
 impl Queues {
-    /// Opens what the plan asks for, by `engine`. Called by the thread that pumps.
+    /// Opens the queues of the plan by `engine`. Must be called by the thread of the pump.
     pub(super) fn open(
         plan: &Plan,
         engine: EngineKind,
@@ -43,7 +44,7 @@ impl Queues {
         slots: u32,
         arena: &Arena,
     ) -> io::Result<Self> {
-        let digests = Digester::start(&plan.hashes, plan.digest_blocks)?;
+        let digests = Digester::start(&plan.hashes, plan.digest_blocks, plan.block_map.clone())?;
         let idle = (plan.route == Route::ReadBack).then_some(Side::Source);
         let to_open = |side: Side| {
             let end = &ends[side.index()];
@@ -69,28 +70,27 @@ impl Queues {
         })
     }
 
-    /// Requests in flight towards either side, held ones included.
+    /// Requests in flight on both sides, including delayed ones.
     pub(super) fn in_hand(&self) -> u32 {
         let (held, in_flight) = (self.held, self.set.in_flight());
         held[0] + held[1] + in_flight[0] + in_flight[1]
     }
 
-    /// How long the present request of this slot took, reaped in the present round: from the moment it was through the
-    /// gates, for what it waited for before that was not the device.
+    /// Latency of the request of this slot that was just reaped, without the time that gates delayed it.
     pub(super) fn took(&self, slot: u32) -> Duration {
         let slot = slot as usize;
         self.done_at[slot].unwrap_or(self.now).saturating_duration_since(self.sent_at[slot])
     }
 
-    /// Requests that a side has or is to have, held ones included.
+    /// Requests of a side in flight, including delayed ones.
     pub(super) fn towards(&self, side: Side) -> u32 {
         self.held[side.index()] + self.set.in_flight()[side.index()]
     }
 
-    /// Takes a request in.
+    /// Submits a request.
     pub(super) fn submit(&mut self, request: Request) {
         let side = request.side.index();
-        // Most queues have no gate in front: each copy of a request costs time.
+        // Most queues have no gate, and each copy of a request costs time.
         let is_free = self.gates[side].is_empty();
         if is_free && (request.side == Side::Source || self.at_dest.lets_through(request.ticket)) {
             return self.submit_again(request);
@@ -102,12 +102,11 @@ impl Queues {
         self.through = through;
     }
 
-    /// Takes a request in that came back with nothing done. Its turn has been and it was paid for: the gates are behind
-    /// it, and in front of them it would wait for all that came after.
+    /// Submits a request again without passing the gates, where it would wait for all requests submitted later.
     #[inline(always)]
     pub(super) fn submit_again(&mut self, request: Request) {
         let slot = request.slot as usize;
-        if self.set.calls_on_the_spot(request.side) {
+        if self.set.calls_in_place(request.side) {
             self.sent_at[slot] = Instant::now();
             self.set.submit(request);
             self.now = Instant::now();
@@ -118,15 +117,15 @@ impl Queues {
         self.set.submit(request);
     }
 
-    /// Takes a request in that failed beside others: a call of its own is merged with none of them. The gates are
-    /// behind it.
+    /// Submits a request, which failed before, as a separate call, so that the block layer does not merge it. It does
+    /// not pass the gates again.
     pub(super) fn submit_alone(&mut self, request: Request) {
         let slot = request.slot as usize;
         (self.sent_at[slot], self.done_at[slot]) = (self.now, None);
         self.set.submit_call(request);
     }
 
-    /// Takes the request through the gates of its side from number `first` on.
+    /// Passes the request through the gates of its side, starting at index `first`.
     fn admit(&mut self, side: usize, first: usize, request: Request, through: &mut Vec<Request>) {
         let Some(gate) = self.gates[side].get_mut(first) else {
             match request.side {
@@ -135,9 +134,9 @@ impl Queues {
             }
             return;
         };
-        let mut let_go = Vec::new();
-        gate.admit(request, &mut let_go);
-        for request in let_go {
+        let mut released = Vec::new();
+        gate.admit(request, &mut released);
+        for request in released {
             self.admit(side, first + 1, request, through);
         }
     }
@@ -149,14 +148,14 @@ impl Queues {
         }
     }
 
-    /// Lets go what gates held back and may go by now.
+    /// Submits the delayed requests that may be submitted now.
     fn release(&mut self) {
         let mut through = std::mem::take(&mut self.through);
         for side in 0..self.gates.len() {
             for number in 0..self.gates[side].len() {
-                let mut let_go = Vec::new();
-                self.gates[side][number].release(&mut let_go);
-                for request in let_go {
+                let mut released = Vec::new();
+                self.gates[side][number].release(&mut released);
+                for request in released {
                     self.admit(side, number + 1, request, &mut through);
                 }
             }
@@ -166,7 +165,7 @@ impl Queues {
         self.through = through;
     }
 
-    /// The block with this ticket is through with this side.
+    /// The block with this ticket is finished on this side.
     pub(super) fn release_ticket(&mut self, side: Side, ticket: u64) {
         self.gates[side.index()].iter_mut().for_each(|gate| gate.release_ticket(ticket));
         if side == Side::Dest {
@@ -174,39 +173,44 @@ impl Queues {
         }
     }
 
-    /// The block with this ticket is not with the dest for now: another may be.
+    /// The block with this ticket does not occupy a slot of the dest at present.
     pub(super) fn make_room(&mut self, ticket: u64) {
         self.at_dest.release_ticket(ticket);
     }
 
-    /// Other limits hold from now on.
+    /// Applies other limits.
     pub(super) fn set_limits(&mut self, limits: Limits) {
         self.at_dest.set_most(at_dest_max(self.route, limits));
     }
 
-    /// What holds blocks back that are to go to the dest.
+    /// The gate that limits the blocks on the dest.
     pub(super) fn dest_gate(&mut self) -> &mut MaxInFlight {
         &mut self.at_dest
     }
 
-    /// Something digests blocks.
+    /// Whether blocks are digested.
     pub(super) fn digests(&self) -> bool {
         self.digests.is_some()
     }
 
-    /// Tells which blocks were digested since the last time.
+    /// Reports the blocks digested since the last call.
     pub(super) fn report_digested(&self, observer: &dyn Observer) {
         if let Some(digests) = &self.digests {
             digests.digested().into_iter().for_each(|block| observer.on_event(&Event::Digested(block)));
         }
     }
 
-    /// Takes a block to be digested.
-    pub(super) fn digest(&mut self, request: Request) {
-        self.digests.as_mut().expect("asked for only where there are digests").submit(request);
+    /// The first range of the block map that was found damaged.
+    pub(super) fn damaged(&self) -> Option<DamagedRange> {
+        self.digests.as_ref().and_then(Digester::damaged)
     }
 
-    /// Gives back the requests of a side that have not started.
+    /// Submits a block to be digested.
+    pub(super) fn digest(&mut self, request: Request) {
+        self.digests.as_mut().expect("called only if there are digests").submit(request);
+    }
+
+    /// Returns the requests of a side that have not started.
     pub(super) fn cancel_pending(&mut self, side: Side, back: &mut Vec<Request>) {
         let before = back.len();
         self.gates[side.index()].iter_mut().for_each(|gate| gate.cancel_pending(back));
@@ -216,13 +220,13 @@ impl Queues {
         self.held[side.index()] -= (back.len() - before) as u32;
     }
 
-    /// Gives back the blocks that wait for an earlier one to be digested.
-    pub(super) fn cancel_pending_digests(&mut self) -> Vec<Request> {
-        self.digests.as_mut().map_or(Vec::new(), Digester::cancel_pending)
+    /// Returns the blocks that wait for an earlier one to be digested.
+    pub(super) fn cancel_pending_digests(&mut self, ticket: u64) -> Vec<Request> {
+        self.digests.as_mut().map_or(Vec::new(), |digests| digests.cancel_pending(ticket))
     }
 
-    /// Hands over what was submitted and moves what is finished to `done`; waits for something when nothing is. Returns
-    /// early, with nothing, when only time has passed.
+    /// Flushes, moves completions to `done`, and waits if there are none. Returns early without completions if only
+    /// time has passed.
     pub(super) fn poll(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
         self.release();
         self.waited_with = self.set.in_flight();
@@ -230,7 +234,7 @@ impl Queues {
         self.reap(done)?;
         if done.is_empty() {
             self.wait()?;
-            // What may go by now goes in the next round: a call on the spot would take its time from this wait.
+            // Requests that may be submitted now wait for the next round: a call in place would be counted as waiting.
             self.reap(done)?;
         }
         self.now = Instant::now();
@@ -252,7 +256,7 @@ impl Queues {
         Err(io::Error::other("blocks are gated and no completion is pending that could release them"))
     }
 
-    /// Ends the digests, of which nothing may be in flight, and reports the blocks that are left.
+    /// Ends the digests and reports the remaining blocks. No block may be in flight to them.
     pub(super) fn finish_digests(&mut self, observer: &dyn Observer) -> Vec<crate::core::Digest> {
         let Some(digests) = self.digests.take() else { return Vec::new() };
         let (digests, blocks) = digests.finish();
@@ -261,12 +265,12 @@ impl Queues {
     }
 }
 
-/// Most blocks that the gate in front of the dest lets through: where the dest is what is read first, no gate counts.
+/// Maximum number of blocks that the gate before the dest passes. No limit if the dest is read first.
 fn at_dest_max(route: Route, limits: Limits) -> u32 {
     if route.reads_from() == Side::Dest { u32::MAX } else { limits.in_flight[Side::Dest.index()] }
 }
 
-/// What is in front of a side, in the order in which requests meet it.
+/// The gates of a side, in the order in which requests pass them.
 fn gates(plan: &Plan, side: Side, end: &Arc<dyn Endpoint>) -> Vec<Box<dyn Gate>> {
     let mut gates: Vec<Box<dyn Gate>> = Vec::new();
     if let Some(bytes_per_s) = plan.limit_bytes_per_s.filter(|_| side == plan.route.reads_from()) {

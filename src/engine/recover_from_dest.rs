@@ -1,61 +1,62 @@
-//! What a resumed copy reads from the dest, because the source cannot give it any more.
+//! Recovery of unreadable source bytes from the dest of an earlier run.
 //!
-//! A resumed copy goes over the bytes beside a gap again, where direct I/O needs whole pages. Of those that cannot be
-//! read any more the dest has what an earlier run read, and must not get zeros. A disk may try for half a minute before
-//! it answers, so these reads go to a helper of the dest, one at a time, while the other blocks go on.
+//! A resumed copy reads some durable bytes around a gap again, because direct I/O needs whole pages. If they have
+//! become unreadable on the source, the dest still has them, and they must not be replaced with zeros. A disk may take
+//! half a minute to complete such reads, so a helper thread of the dest makes them, one at a time, while other blocks
+//! continue.
 use crate::core::{Arena, Buffer, Cache, ExtentSet, Facts, PAGE_BYTES, Plan, Request, RequestError, Side};
 use std::collections::VecDeque;
 use std::io;
 
-/// A block of the source with a bad place, which is its present transfer.
+/// A block of the source with an unreadable place, which is its current transfer.
 pub(super) struct BadPlace {
     pub(super) request: Request,
-    /// Bytes of the place that the dest has; offsets count from the first byte of the copy.
+    /// Bytes of the place that the dest has. Offsets count from the first byte of the copy.
     pub(super) durable: ExtentSet,
-    /// Why the source could not be read there.
+    /// The read error of the source.
     pub(super) error: RequestError,
 }
 
-/// Bad places of the source that are read from the dest.
+/// The unreadable places of the source that are read from the dest.
 pub(super) struct DestRecovery {
-    /// Those that wait, in no queue.
+    /// Waiting places, in no queue.
     pub(super) waiting: VecDeque<BadPlace>,
-    /// The one that is read.
+    /// The place that is being read.
     pub(super) now: Option<BadPlace>,
-    /// What is read into; away while it is in use.
+    /// The buffer to read into; `None` while it is in use.
     pub(super) buffer: Option<Buffer>,
-    /// Bytes that the dest gave instead of the source.
+    /// Number of bytes recovered from the dest.
     pub(super) recovered_bytes: u64,
 }
 
 impl DestRecovery {
-    /// Has memory for the largest bad place of this source, with what the dest's alignment adds to it.
+    /// Allocates memory for the largest possible place, plus the alignment of the dest.
     ///
     /// # Errors
-    /// What `mmap(2)` says, mostly ENOMEM.
+    /// The error of `mmap(2)`, usually ENOMEM.
     pub(super) fn new(plan: &Plan, source: &Facts) -> io::Result<Self> {
         let len = finest_bytes(plan, Side::Source, source) + 2 * align_bytes(plan);
         let buffer = Some(Arena::lone(len)?);
         Ok(DestRecovery { waiting: VecDeque::new(), now: None, buffer, recovered_bytes: 0 })
     }
 
-    /// Blocks that wait, in no queue.
+    /// Number of waiting blocks, which are in no queue.
     pub(super) fn waiting(&self) -> u32 {
         self.waiting.len() as u32
     }
 
-    /// Bytes for the block in this slot are being read from the dest.
+    /// Whether bytes for the block in this slot are being read from the dest.
     pub(super) fn reads_for(&self, slot: u32) -> bool {
         self.now.as_ref().is_some_and(|place| place.request.slot == slot)
     }
 }
 
-/// What the extents that are read from the dest are multiples of, in bytes.
+/// Alignment of the extents that are read from the dest, in bytes.
 pub(super) fn align_bytes(plan: &Plan) -> u32 {
     plan.dest.access.offset_align_bytes.max(PAGE_BYTES as u32)
 }
 
-/// The least that can be read of a side, in bytes.
+/// Smallest readable unit of a side, in bytes.
 pub(super) fn finest_bytes(plan: &Plan, side: Side, facts: &Facts) -> u32 {
     let access = plan.side(side).access;
     let direct = if access.cache == Cache::Direct { access.offset_align_bytes } else { 1 };

@@ -1,4 +1,4 @@
-//! A plan, carried out: memory, queues, the pump, the end of the dest, durability.
+//! Executes a plan: memory, queues, the pump, the end of the dest, flushing.
 use super::checkpoints::Checkpoints;
 use super::engine_error::engine_error;
 use super::meter::Meter;
@@ -18,21 +18,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// Most memory that is ready before the first block, in bytes.
+/// Maximum memory that is made resident before the first block, in bytes.
 const READY_BYTES_MAX: u64 = 16 << 20;
 
-/// Both sides, open, by [`Side::index`].
+/// Both open sides, by [`Side::index`].
 pub type Endpoints = [Arc<dyn Endpoint>; 2];
 
-/// Carries the plan out and reports how it ended. `schedule` hands out the extents of this plan.
+/// Executes the plan and reports the outcome. `schedule` must belong to this plan.
 ///
-/// Nothing is in flight when it returns, however it ended.
+/// Nothing is in flight when it returns, whatever the outcome.
 pub fn run(plan: &Plan, ends: &Endpoints, schedule: &mut dyn Schedule, watch: Watch<'_>) -> Outcome {
     run_keeping(plan, ends, schedule, watch, None)
 }
 
-/// The same; what becomes durable on the way is reported to `keeping`, and what it has already is in no extent that
-/// `schedule` hands out.
+/// The same with checkpoints, which are recorded in `keeping`. `schedule` must omit the bytes that are already durable.
 pub fn run_keeping(
     plan: &Plan,
     ends: &Endpoints,
@@ -43,7 +42,7 @@ pub fn run_keeping(
     let cached_before = ends.each_ref().map(cached_bytes);
     let mut run = Run::new(plan, ends, watch);
     if let Some(keeping) = keeping {
-        // What is read again counts as it comes by.
+        // Bytes that are read again are counted as they are read.
         let already_bytes = if plan.hashes.is_empty() { keeping.already.total_bytes() } else { 0 };
         watch.tally.already_bytes.store(already_bytes, Relaxed);
         run.checkpoints = Some(Checkpoints::new(keeping, &ends[Side::Dest.index()], Instant::now()));
@@ -59,7 +58,7 @@ pub fn run_keeping(
         }
         Err(error) => run.ended = Ended::Failed(Box::new(error)),
     }
-    if let (Ended::Complete, Some(ending), true) = (&run.ended, watch.stop.ending(), run.cut_short()) {
+    if let (Ended::Complete, Some(ending), true) = (&run.ended, watch.stop.ending(), run.is_incomplete()) {
         run.ended = ending;
     }
     let before_flush = meter.elapsed_now();
@@ -73,12 +72,12 @@ pub fn run_keeping(
     run.into_outcome(&meter, cached_before, elapsed, flushing)
 }
 
-/// Bytes of this side that the page cache holds, where that can be known.
+/// Bytes of this side in the page cache, if known.
 fn cached_bytes(end: &Arc<dyn Endpoint>) -> Option<u64> {
     end.descriptor().and_then(sys::page_cache::cached_bytes)
 }
 
-/// A run under way: what is known so far.
+/// A run in progress and its results so far.
 pub(super) struct Run<'a> {
     pub(super) plan: &'a Plan,
     pub(super) ends: &'a Endpoints,
@@ -89,14 +88,16 @@ pub(super) struct Run<'a> {
     fallbacks: Vec<String>,
     pub(super) ended: Ended,
     pub(super) totals: Totals,
-    /// Bytes of blocks that went their whole way.
+    /// Bytes of finished blocks.
     done_bytes: u64,
     pub(super) claimed: Extent,
+    /// The smallest length of the dest, whatever was copied.
+    pub(super) dest_len_min: u64,
     pub(super) digests: Vec<crate::core::Digest>,
     pace: Pace,
     pub(super) durable: bool,
-    /// No room could be had on the dest, of which nothing has changed.
-    pub(super) has_no_room: bool,
+    /// Allocating the dest failed; nothing has changed on it.
+    pub(super) has_no_space: bool,
     differences: Option<Differences>,
     pub(super) checkpoints: Option<Checkpoints>,
     pub(super) unread: [Unread; 2],
@@ -117,10 +118,11 @@ impl<'a> Run<'a> {
             totals: Totals::default(),
             done_bytes: 0,
             claimed: Extent::new(0, 0),
+            dest_len_min: 0,
             digests: Vec::new(),
             pace: Pace::default(),
             durable: false,
-            has_no_room: false,
+            has_no_space: false,
             differences: None,
             checkpoints: None,
             unread: [Unread::default(), Unread::default()],
@@ -133,7 +135,7 @@ impl<'a> Run<'a> {
         self.fallbacks.push(note);
     }
 
-    /// Lets the file system or the device do it, where the plan requests that. False: the bytes have to be moved.
+    /// Copies by the file system or the device, if planned. False if the bytes have to be transferred.
     fn offload(&mut self) -> Result<bool> {
         match self.plan.engine {
             EngineKind::Reflink => self.share(),
@@ -148,7 +150,7 @@ impl<'a> Run<'a> {
         let refused = failed.as_ref().filter(|_| bytes == 0).and_then(refusal_note);
         if let (Some(note), Some(instead)) = (refused, self.plan.engine_instead) {
             self.watch.observer.on_event(&Event::FellBack(&note));
-            // It was asked for.
+            // The user requested it, so the fallback is reported.
             self.notes.push(note);
             self.engine = instead;
             return Ok(false);
@@ -157,7 +159,7 @@ impl<'a> Run<'a> {
         self.claimed = Extent::new(0, bytes);
         self.pace.because = "offloaded: the device copied the data".to_owned();
         let Some(source) = failed else { return Ok(true) };
-        let offset = self.plan.dest.offset + bytes;
+        let offset = self.plan.dest.map.at(bytes);
         let error = RequestError::of(&**dest, Op::Write, offset, source);
         Err(error
             .into_error(dest.facts(), Op::Write, Side::Dest, offset)
@@ -172,7 +174,7 @@ impl<'a> Run<'a> {
                 self.pace.because = "the file system shares the extents".to_owned();
                 Ok(true)
             }
-            // Expected wherever the file system shares nothing: not worth a word.
+            // Expected on file systems without shared extents: not reported.
             (Offloaded::Refused(_), Some(instead)) => {
                 self.engine = instead;
                 Ok(false)
@@ -190,22 +192,22 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Something is missing on the dest, or in the digests of all data.
-    fn cut_short(&self) -> bool {
-        let undigested = || self.plan.total_bytes().is_some_and(|total| self.done_bytes < total);
+    /// Whether something is missing on the dest, or in the digests of all data.
+    fn is_incomplete(&self) -> bool {
+        let undigested = || self.plan.len.is_some_and(|total| self.done_bytes < total);
         self.plan.len.is_none_or(|len| self.claimed.len < len) || !self.plan.hashes.is_empty() && undigested()
     }
 
-    /// Moves the bytes. `None`: it failed before the first request.
+    /// Transfers the bytes. `None` if it failed before the first request.
     fn pump(&mut self, schedule: &mut dyn Schedule) -> Option<Meter> {
         let (ends, plan) = (self.ends, self.plan);
         let prepared = self.prepare();
-        self.has_no_room = prepared.is_err();
+        self.has_no_space = prepared.is_err();
         let opened = prepared.and_then(|()| {
             let no_memory = |source| Error::new(Kind::Io, "cannot get memory for blocks").because(source);
             let pool = self.pool().map_err(no_memory)?;
             let queues = self.open_queues(&pool)?;
-            // Only what was read before can be lost by zeros.
+            // Zeros can only destroy bytes that an earlier run has read.
             let may_lose = self.checkpoints.is_some() && plan.on_error.skip;
             let recovery = may_lose.then(|| DestRecovery::new(plan, ends[Side::Source.index()].facts()));
             Ok((pool, queues, recovery.transpose().map_err(no_memory)?))
@@ -218,7 +220,7 @@ impl<'a> Run<'a> {
             }
         };
         self.detail.clone_from(&queues.set.detail);
-        // It is not expected of small blocks; for the others it is worth more than anything else that was set up.
+        // Huge pages are not used for small blocks; otherwise they matter more than the other details.
         if sys::huge_page_bytes() > 0 {
             self.detail.push("huge pages".to_owned());
         }
@@ -230,7 +232,7 @@ impl<'a> Run<'a> {
         let pumped = pump.run(&mut governor);
         self.take_results(&mut pump, &governor, pumped.is_ok());
         let ended_short = pump.ended_short;
-        // Drains what a failed queue still has in flight before anything else is touched.
+        // Drains requests in flight, also after a queue has failed.
         let (failure, meter) = pump.close();
         match (pumped, failure) {
             (Err(source), _) => self.ended = Ended::Failed(Box::new(engine_error(self.engine, source))),
@@ -247,7 +249,7 @@ impl<'a> Run<'a> {
         self.differences = pump.differences();
         self.checkpoints = pump.checkpoints.take();
         self.unread = std::mem::take(&mut pump.unread);
-        self.claimed = pump.claimed();
+        (self.claimed, self.dest_len_min) = (pump.claimed(), pump.dest_len_min());
         self.memory_check = pump.memory_check;
         self.pace = Pace {
             limits: governor.limits(),
@@ -275,16 +277,19 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A stream that ended before the count: what came has arrived, but it is not what was asked for.
+    /// The error of a stream that ended before `--count`: fewer bytes than requested were copied.
     fn too_short(&self) -> Error {
         let (count, end) = (self.plan.len.unwrap_or(0), self.claimed.end());
         let what = format!("source {} ended before the requested {count} bytes", self.plan.source.address);
         let error = Error { offset: Some(end), ..Error::new(Kind::EndedEarly, what).on(Side::Source) };
-        error.advise("The data before the end is copied. Without --count, the copy ends with the stream.")
+        error.advise(match self.plan.is_listed() {
+            true => "The data before the end is copied. The list needs a longer source.",
+            false => "The data before the end is copied. Without --count, the copy ends with the stream.",
+        })
     }
 
-    /// Memory for blocks. As much as is in flight at the start is ready before it, and can be registered with a ring;
-    /// the rest comes as it is touched: making all of it ready takes as long as some dozen blocks.
+    /// The memory for blocks. What is in flight at the start becomes resident now and can be registered with a ring.
+    /// The rest becomes resident on first use, because populating it takes as long as several dozen blocks.
     fn pool(&self) -> io::Result<Pool> {
         let tuning = self.plan.tuning;
         let units = (tuning.pool_bytes / tuning.unit_bytes()).max(1);
@@ -295,7 +300,7 @@ impl<'a> Run<'a> {
         Pool::new(tuning.unit_bytes(), units, ready_bytes)
     }
 
-    /// Opens the queues; a ring that is not available after all is replaced by helper threads.
+    /// Opens the queues. A ring that is not available is replaced with helper threads.
     fn open_queues(&mut self, pool: &Pool) -> Result<Queues> {
         let (slots, arena) = (pool.blocks_max(), pool.arena());
         let opened = match Queues::open(self.plan, self.engine, self.ends, slots, arena) {
@@ -323,7 +328,7 @@ impl<'a> Run<'a> {
             report.cached_after_bytes = cached_bytes(&self.ends[side.index()]);
         }
         let (mut detail, mut notes, mut fallbacks) = (self.detail, self.notes, self.fallbacks);
-        let (mut damage, mut dests) = (None, Vec::new());
+        let (mut damage, mut dests, mut stored_digest) = (None, Vec::new(), None);
         for (side, end) in Side::BOTH.into_iter().zip(self.ends) {
             let closing = end.closing();
             detail.extend(closing.detail.map(|detail| format!("{}: {detail}", side.name())));
@@ -331,6 +336,7 @@ impl<'a> Run<'a> {
             fallbacks.extend(closing.fallbacks);
             damage = damage.or(closing.damage);
             dests.extend(closing.dests);
+            stored_digest = stored_digest.or(closing.stored_digest);
         }
         damage.iter_mut().for_each(|damage| damage.leave_out(&self.unread[Side::Source.index()].runs));
         let sys::Used { user, system, peak_resident_bytes } = sys::used();
@@ -358,6 +364,7 @@ impl<'a> Run<'a> {
             memory_check: self.memory_check,
             manifest: None,
             digests: self.digests,
+            stored_digest,
             kept: self.checkpoints.map(Checkpoints::into_kept),
             notes,
             fallbacks,

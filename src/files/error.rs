@@ -1,22 +1,22 @@
-//! What can be wrong with a file beside a copy.
+//! Errors of auxiliary files.
 use rustix::io::Errno;
 use std::{error, fmt, io};
 
-/// Why a file beside a copy cannot be made, opened or replaced. `Display` prints a clause without the path.
+/// Why an auxiliary file cannot be created, opened or replaced. `Display` prints a clause without the path.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FileError {
-    /// The kernel could not do it.
+    /// The kernel's error.
     Io(io::Error),
-    /// The name leads to something that is no regular file; what it is, with its article.
+    /// The path leads to something other than a regular file; a noun with its article.
     NotRegular(&'static str),
-    /// Others can write to the folder, and the file may be theirs; in words, a clause.
+    /// Others can write to the directory, and the file may be theirs; a clause.
     NotOurs(String),
-    /// Another process is making a file of this name, or has it open.
+    /// Another process is creating a file of this name, or has it open.
     Busy,
-    /// Something has the name, and it is not to be replaced.
+    /// The name exists and must not be replaced.
     Exists,
-    /// The name does not lead to the file that is to be replaced or removed any more.
+    /// The name no longer leads to the file that is to be replaced or removed.
     Changed,
 }
 

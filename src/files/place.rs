@@ -1,4 +1,4 @@
-//! A folder, open, and a name in it.
+//! An open directory and a name in it.
 use super::FileError;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -10,80 +10,80 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Bits of a mode that let others than the owner write.
+/// Mode bits that let group or others write.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// A name in a folder that is open: whatever becomes of the path to the folder, this stays the same folder.
+/// A name in an open directory: even if the path is renamed later, it refers to the same directory.
 #[derive(Clone, Debug)]
-pub struct FolderEntry {
-    pub(super) folder: Arc<OwnedFd>,
-    /// It was opened for reading: it can be listed and synced.
+pub struct DirectoryEntry {
+    pub(super) directory: Arc<OwnedFd>,
+    /// Whether it is open for reading, so that it can be listed and synced.
     pub(super) can_be_read: bool,
     pub(super) name: OsString,
-    /// As it was named, for messages.
+    /// The path as given, for messages.
     path: PathBuf,
 }
 
 /// How an existing file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
-    /// For reading. A symbolic link is followed: the user may name a file to be read that way.
+    /// For reading. Follows a symbolic link, because the user may name a file that way.
     Read,
-    /// For reading and writing, by a program that will believe what it says and may remove it: the name has to lead to
-    /// the file itself, and in a folder that others can write to the file has to be our own.
+    /// For reading and writing, by a command that relies on its content and may remove it: the name must lead to the
+    /// file itself, and in a directory that others can write to, the user must own the file.
     Own,
 }
 
-/// What a name leads to. Two paths with one `FileIdentity` lead to one file, whatever their names.
+/// The identity of the file that a name leads to. Paths with equal values lead to the same file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileIdentity {
-    /// This file, device or folder: device and inode number.
+    /// An existing file, device or directory: device and inode number.
     Inode(u64, u64),
-    /// Nothing yet: device and inode number of the folder, and the name there.
+    /// A missing file: device and inode number of the directory, and the name in it.
     Nothing(u64, u64, OsString),
 }
 
-impl FolderEntry {
-    /// The place that `path` names. A symbolic link at its last name is not followed.
+impl DirectoryEntry {
+    /// The entry that `path` names. Does not follow a symbolic link in the last component.
     ///
     /// # Errors
-    /// The error of `open(2)` of the folder; `path` ends in no name.
-    pub fn of(path: &Path) -> io::Result<FolderEntry> {
+    /// The error of `open(2)` for the directory, or `path` does not end in a name.
+    pub fn of(path: &Path) -> io::Result<DirectoryEntry> {
         let name = path.file_name().ok_or_else(|| io::Error::other("it does not end in a file name"))?;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let (fd, can_be_read) = match rustix::fs::open(folder, flags | OFlags::RDONLY, Mode::empty()) {
+        let (fd, can_be_read) = match rustix::fs::open(directory, flags | OFlags::RDONLY, Mode::empty()) {
             Ok(fd) => (fd, true),
-            // Files can be made in a folder that cannot be listed.
-            Err(Errno::ACCESS) => (rustix::fs::open(folder, flags | OFlags::PATH, Mode::empty())?, false),
+            // Files can be created in a directory without read permission.
+            Err(Errno::ACCESS) => (rustix::fs::open(directory, flags | OFlags::PATH, Mode::empty())?, false),
             Err(errno) => return Err(errno.into()),
         };
-        Ok(FolderEntry { folder: Arc::new(fd), can_be_read, name: name.to_owned(), path: path.to_owned() })
+        Ok(DirectoryEntry { directory: Arc::new(fd), can_be_read, name: name.to_owned(), path: path.to_owned() })
     }
 
-    /// The same, but where `path` is a symbolic link of this user or of root, the place that it leads to: for files
-    /// that people keep elsewhere on purpose.
+    /// The same, but if `path` is a symbolic link of this user or root, the entry that it leads to, because users may
+    /// store files elsewhere on purpose.
     ///
     /// # Errors
-    /// As for [`FolderEntry::of`]; the link is another user's, or leads nowhere.
-    pub fn following(path: &Path) -> Result<FolderEntry, FileError> {
+    /// As for [`DirectoryEntry::of`]; the link belongs to another user, or is dangling.
+    pub fn following(path: &Path) -> Result<DirectoryEntry, FileError> {
         match fs::symlink_metadata(path) {
             Ok(link) if link.is_symlink() && ![0, our_uid()].contains(&link.uid()) => {
                 Err(FileError::NotOurs(format!("it is a symbolic link owned by user {}", link.uid())))
             }
             Ok(link) if link.is_symlink() => {
-                Ok(FolderEntry { path: path.to_owned(), ..FolderEntry::of(&canonical(path)?)? })
+                Ok(DirectoryEntry { path: path.to_owned(), ..DirectoryEntry::of(&canonical(path)?)? })
             }
-            _ => Ok(FolderEntry::of(path)?),
+            _ => Ok(DirectoryEntry::of(path)?),
         }
     }
 
-    /// As it was named.
+    /// The path as given.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What has the name, itself and not what a symbolic link leads to; `None`: nothing does.
+    /// The status of the entry, without following a symbolic link; `None` if it does not exist.
     ///
     /// # Errors
     /// The error of `fstatat(2)`.
@@ -91,31 +91,42 @@ impl FolderEntry {
         self.stat_of(&self.name)
     }
 
+    /// Fails if the name exists.
+    ///
+    /// # Errors
+    /// It is a regular file: [`FileError::Exists`]; or it is another kind of file.
+    pub fn free(&self) -> Result<(), FileError> {
+        let Some(found) = self.look()? else { return Ok(()) };
+        regular(&found)?;
+        Err(FileError::Exists)
+    }
+
     pub(super) fn stat_of(&self, name: &OsStr) -> io::Result<Option<Stat>> {
-        match rustix::fs::statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        match rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat)),
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
             Err(errno) => Err(errno.into()),
         }
     }
 
-    /// Opens the regular file that has the name; `None`: nothing does. Never waits, and never opens anything else.
+    /// Opens the regular file of this name; `None` if it does not exist. Never blocks, and never opens other kinds of
+    /// files.
     ///
     /// # Errors
-    /// It is no regular file, may be another user's, or cannot be opened.
+    /// It is not a regular file, may belong to another user, or cannot be opened.
     pub fn open(&self, opening: Opening) -> Result<Option<File>, FileError> {
         let (flags, at_flags) = match opening {
             Opening::Read => (OFlags::RDONLY, AtFlags::empty()),
             Opening::Own => (OFlags::RDWR | OFlags::NOFOLLOW, AtFlags::SYMLINK_NOFOLLOW),
         };
-        // Looked at before it is opened: opening a device can do something to it. Looked at again afterwards.
-        match rustix::fs::statat(&self.folder, &self.name, at_flags) {
+        // Checked before opening, because opening a device may have side effects, and again afterwards.
+        match rustix::fs::statat(&self.directory, &self.name, at_flags) {
             Ok(stat) => regular(&stat)?,
             Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
             Err(errno) => return Err(errno.into()),
         }
         let flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let fd = match rustix::fs::openat(&self.folder, &self.name, flags, Mode::empty()) {
+        let fd = match rustix::fs::openat(&self.directory, &self.name, flags, Mode::empty()) {
             Ok(fd) => fd,
             Err(Errno::NOENT) => return Ok(None),
             Err(Errno::LOOP) => return Err(FileError::NotRegular("a symbolic link")),
@@ -129,11 +140,11 @@ impl FolderEntry {
         Ok(Some(fd.into()))
     }
 
-    /// Whether the file may be believed: in a folder that only we can write to every file, else our own only.
+    /// Checks that the file can be trusted: it belongs to the user, or only the user can write to the directory.
     fn is_ours(&self, file: &Stat) -> Result<(), FileError> {
-        let folder = rustix::fs::fstat(&self.folder)?;
+        let directory = rustix::fs::fstat(&self.directory)?;
         let us = our_uid();
-        if [0, us].contains(&folder.st_uid) && folder.st_mode & OTHERS_WRITE == 0 {
+        if [0, us].contains(&directory.st_uid) && directory.st_mode & OTHERS_WRITE == 0 {
             return Ok(());
         }
         let why = if file.st_uid != us {
@@ -157,48 +168,49 @@ impl FolderEntry {
         Ok(self.look()?.is_some_and(|named| inode(&named) == inode(&ours)))
     }
 
-    /// Removes the name of `file`, and makes that durable; does nothing where the name no longer exists.
+    /// Removes the name of `file`, and makes that durable. Does nothing if the name does not exist.
     ///
     /// # Errors
-    /// Another file has the name: it stays. The error of `unlinkat(2)` or `fsync(2)`.
+    /// The name leads to another file, which is kept; or the error of `unlinkat(2)` or `fsync(2)`.
     pub fn remove(&self, file: impl AsFd) -> Result<(), FileError> {
         let stat = rustix::fs::fstat(&file)?;
         self.remove_inode(inode(&stat))?;
         Ok(self.sync(file)?)
     }
 
-    /// Removes the name of the file with this device and inode number; does nothing where the name no longer exists.
+    /// Removes the name of the file with this device and inode number. Does nothing if the name does not exist.
     ///
     /// # Errors
-    /// Another file has the name: it stays. The error of `unlinkat(2)`.
+    /// The name leads to another file, which is kept; or the error of `unlinkat(2)`.
     pub fn remove_inode(&self, file: (u64, u64)) -> Result<(), FileError> {
         match self.look()? {
             None => Ok(()),
             Some(named) if inode(&named) != file => Err(FileError::Changed),
-            Some(_) => Ok(rustix::fs::unlinkat(&self.folder, &self.name, AtFlags::empty())?),
+            Some(_) => Ok(rustix::fs::unlinkat(&self.directory, &self.name, AtFlags::empty())?),
         }
     }
 
-    /// Makes the names in the folder durable. Where it may not be read, the whole file system of `file` is flushed.
+    /// Makes the names in the directory durable. If the directory cannot be read, it flushes the whole file system of
+    /// `file`.
     pub(super) fn sync(&self, file: impl AsFd) -> io::Result<()> {
         match self.can_be_read {
-            true => Ok(rustix::fs::fsync(&self.folder)?),
+            true => Ok(rustix::fs::fsync(&self.directory)?),
             false => Ok(rustix::fs::syncfs(file)?),
         }
     }
 
-    /// What the place leads to, links followed.
+    /// The identity of the file that the name leads to, following links.
     ///
     /// # Errors
     /// The error of `stat(2)`.
     pub fn found(&self) -> io::Result<FileIdentity> {
-        match rustix::fs::statat(&self.folder, &self.name, AtFlags::empty()) {
+        match rustix::fs::statat(&self.directory, &self.name, AtFlags::empty()) {
             Ok(stat) => Ok(FileIdentity::Inode(stat.st_dev, stat.st_ino)),
             Err(Errno::NOENT) => match fs::read_link(&self.path) {
-                // A link that leads to nothing yet.
+                // A dangling link.
                 Ok(target) => {
-                    let folder = self.path.parent().unwrap_or(Path::new("."));
-                    FolderEntry::of(&folder.join(target))?.unnamed()
+                    let directory = self.path.parent().unwrap_or(Path::new("."));
+                    DirectoryEntry::of(&directory.join(target))?.unnamed()
                 }
                 Err(_) => self.unnamed(),
             },
@@ -207,26 +219,26 @@ impl FolderEntry {
     }
 
     fn unnamed(&self) -> io::Result<FileIdentity> {
-        let folder = rustix::fs::fstat(&self.folder)?;
-        Ok(FileIdentity::Nothing(folder.st_dev, folder.st_ino, self.name.clone()))
+        let directory = rustix::fs::fstat(&self.directory)?;
+        Ok(FileIdentity::Nothing(directory.st_dev, directory.st_ino, self.name.clone()))
     }
 }
 
-/// Opens the regular file that `path` leads to for reading, without waiting.
+/// Opens the regular file that `path` leads to for reading, without blocking.
 ///
 /// # Errors
-/// As for [`FolderEntry::open`]; nothing is there: `NotFound`.
+/// As for [`DirectoryEntry::open`]; `NotFound` if the file does not exist.
 pub fn open_to_read(path: &Path) -> Result<File, FileError> {
-    let file = FolderEntry::of(path)?.open(Opening::Read)?;
+    let file = DirectoryEntry::of(path)?.open(Opening::Read)?;
     file.ok_or_else(|| Errno::NOENT.into())
 }
 
-/// What `path` leads to, links followed.
+/// The identity of the file that `path` leads to, following links.
 ///
 /// # Errors
-/// As for [`FolderEntry::of`] and [`FolderEntry::found`].
+/// As for [`DirectoryEntry::of`] and [`DirectoryEntry::found`].
 pub fn find(path: &Path) -> io::Result<FileIdentity> {
-    FolderEntry::of(path)?.found()
+    DirectoryEntry::of(path)?.found()
 }
 
 /// Device and inode number.
@@ -238,7 +250,7 @@ pub(super) fn our_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Refuses what is no regular file, in words.
+/// Refuses anything but regular files.
 pub(super) fn regular(stat: &Stat) -> Result<(), FileError> {
     let what = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => return Ok(()),
@@ -253,20 +265,20 @@ pub(super) fn regular(stat: &Stat) -> Result<(), FileError> {
     Err(FileError::NotRegular(what))
 }
 
-/// Room for the name of a file in a folder, with its slash and the end of the text.
+/// Maximum length of a file name with its slash and terminating NUL.
 const NAME_BYTES: usize = 1 + 255 + 1;
 
-/// The longest path that the kernel takes (PATH_MAX).
+/// Maximum length of a path (PATH_MAX).
 const PATH_BYTES_MAX: usize = 4096;
 
-/// The path without symbolic links, from the root; as it was given, where its own folder is so deep that the kernel
-/// takes no path to it from the root.
+/// The absolute path without symbolic links, or the path as given if the current directory is so deep that its absolute
+/// path exceeds PATH_MAX.
 ///
 /// # Errors
 /// As for `std::fs::canonicalize`.
 pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     let full = match path.canonicalize() {
-        // What it leads to may still be reached.
+        // The relative path may still be valid.
         Err(error) if error.raw_os_error() == Some(libc::ENAMETOOLONG) => path.metadata().map(|_| from_dot(path))?,
         full => full?,
     };
@@ -274,7 +286,7 @@ pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     Ok(if fits { full } else { from_dot(path) })
 }
 
-/// `name` as `./name`: one file has one name in a journal, however it was given, and every name has a folder.
+/// `name` as `./name`, so that a file always has the same name in a journal, and every name has a directory.
 fn from_dot(path: &Path) -> PathBuf {
     let has_dot = path.is_absolute() || path.starts_with(".") || path.starts_with("..");
     if has_dot { path.to_owned() } else { Path::new(".").join(path) }

@@ -1,4 +1,4 @@
-//! Files beside a copy, among files that are nobody's to touch.
+//! Tests of auxiliary files next to files that must not be changed.
 use super::*;
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -12,8 +12,8 @@ impl Scene {
         Scene(tempfile::tempdir().unwrap())
     }
 
-    fn place(&self, name: &str) -> FolderEntry {
-        FolderEntry::of(&self.0.path().join(name)).unwrap()
+    fn place(&self, name: &str) -> DirectoryEntry {
+        DirectoryEntry::of(&self.0.path().join(name)).unwrap()
     }
 
     fn put(&self, name: &str, bytes: &str) {
@@ -32,14 +32,14 @@ impl Scene {
     }
 }
 
-fn begun(place: &FolderEntry, text: &str) -> NewFile {
+fn begun(place: &DirectoryEntry, text: &str) -> NewFile {
     let new = NewFile::begin(place).unwrap();
     new.file().write_all(text.as_bytes()).unwrap();
     new
 }
 
 #[test]
-fn a_new_file_is_private_until_it_has_its_name_and_then_as_visible_as_was_said() {
+fn a_new_file_is_private_until_it_is_published_with_its_mode() {
     let scene = Scene::new();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let new = begun(&scene.place("m"), "whole");
@@ -55,7 +55,7 @@ fn a_new_file_is_private_until_it_has_its_name_and_then_as_visible_as_was_said()
 }
 
 #[test]
-fn publishing_never_replaces_and_a_file_that_is_given_up_is_gone() {
+fn publishing_never_replaces_and_discarding_removes() {
     let scene = Scene::new();
     let new = begun(&scene.place("m"), "ours");
     scene.put("m", "somebody's");
@@ -66,7 +66,7 @@ fn publishing_never_replaces_and_a_file_that_is_given_up_is_gone() {
 }
 
 #[test]
-fn only_the_file_that_was_named_is_replaced() {
+fn only_the_named_file_is_replaced() {
     let scene = Scene::new();
     scene.put("m", "old");
     let old = scene.place("m").open(Opening::Own).unwrap().unwrap();
@@ -74,7 +74,7 @@ fn only_the_file_that_was_named_is_replaced() {
     begun(&scene.place("m"), "new").replace(&old).unwrap();
     assert_eq!(fs::metadata(scene.0.path().join("m")).unwrap().permissions().mode() & 0o777, 0o640);
     assert_eq!((scene.names(), scene.text("m")), (vec!["m".to_owned()], "new".to_owned()));
-    // `old` is not what has the name any more.
+    // The name no longer leads to `old`.
     let refused = begun(&scene.place("m"), "newer").replace(&old).unwrap_err();
     assert!(matches!(refused, FileError::Changed));
     assert!(matches!(scene.place("m").remove(&old).unwrap_err(), FileError::Changed));
@@ -82,7 +82,7 @@ fn only_the_file_that_was_named_is_replaced() {
 }
 
 #[test]
-fn of_two_that_make_one_file_the_second_is_refused() {
+fn the_second_creator_of_one_file_is_refused() {
     let scene = Scene::new();
     let first = begun(&scene.place("m"), "first");
     assert!(matches!(NewFile::begin(&scene.place("m")).unwrap_err(), FileError::Busy));
@@ -92,10 +92,10 @@ fn of_two_that_make_one_file_the_second_is_refused() {
 }
 
 #[test]
-fn what_a_killed_process_left_is_removed_in_a_private_folder_and_nowhere_else() {
+fn leftovers_of_killed_processes_are_removed_only_in_private_directories() {
     let scene = Scene::new();
     let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-    // A killed process drops nothing; its lock goes with its descriptors.
+    // A killed process drops no values; its locks are released with its descriptors.
     let first = begun(&scene.place("m"), "");
     let temporary = scene.names()[0].clone();
     drop(first);
@@ -104,7 +104,7 @@ fn what_a_killed_process_left_is_removed_in_a_private_folder_and_nowhere_else() 
         set(&scene.0.path().join(name), mode);
     };
     let begin = || drop(NewFile::begin(&scene.place("m")).unwrap());
-    // Names that are like ours and not ours, and a file that has been given another mode.
+    // Names similar to temporary names, and a file with another mode.
     let others = [temporary.replace(".haul-new", "0.haul-new"), temporary.replace(".haul-new", "-my-notes.haul-new")];
     for other in &others {
         left(other, 0o600);
@@ -124,7 +124,7 @@ fn what_a_killed_process_left_is_removed_in_a_private_folder_and_nowhere_else() 
 }
 
 #[test]
-fn a_long_name_is_as_good_as_any() {
+fn file_names_of_maximum_length_work() {
     let scene = Scene::new();
     for letter in ["n", "ü"] {
         let name = letter.repeat(255 / letter.len());
@@ -135,7 +135,7 @@ fn a_long_name_is_as_good_as_any() {
 }
 
 #[test]
-fn what_is_no_regular_file_is_refused_without_waiting() {
+fn a_special_file_is_refused_without_blocking() {
     let scene = Scene::new();
     let path = |name: &str| scene.0.path().join(name);
     rustix::fs::mkfifoat(rustix::fs::CWD, path("fifo"), rustix::fs::Mode::RWXU).unwrap();
@@ -146,7 +146,7 @@ fn what_is_no_regular_file_is_refused_without_waiting() {
         let FileError::NotRegular(found) = scene.place(name).open(Opening::Read).unwrap_err() else { panic!("{name}") };
         assert_eq!(found, what);
     }
-    let null = FolderEntry::of(Path::new("/dev/null")).unwrap().open(Opening::Read).unwrap_err();
+    let null = DirectoryEntry::of(Path::new("/dev/null")).unwrap().open(Opening::Read).unwrap_err();
     assert!(matches!(null, FileError::NotRegular("a character device")));
     assert!(scene.place("nothing").open(Opening::Read).unwrap().is_none());
 }
@@ -165,7 +165,7 @@ fn a_symbolic_link_is_followed_for_reading_only() {
 }
 
 #[test]
-fn in_a_folder_of_everybody_only_our_own_files_are_believed() {
+fn in_a_shared_directory_only_own_files_are_trusted() {
     let scene = Scene::new();
     let path = scene.0.path().join("j");
     fs::write(&path, "journal").unwrap();
@@ -189,7 +189,7 @@ fn in_a_folder_of_everybody_only_our_own_files_are_believed() {
 }
 
 #[test]
-fn two_names_of_one_file_are_found_to_be_one_whether_it_is_there_or_not() {
+fn two_names_of_one_file_are_equal_even_if_it_is_missing() {
     let scene = Scene::new();
     let path = |name: &str| scene.0.path().join(name);
     fs::create_dir(path("sub")).unwrap();
@@ -206,7 +206,7 @@ fn two_names_of_one_file_are_found_to_be_one_whether_it_is_there_or_not() {
 }
 
 #[test]
-fn a_nameless_file_leaves_no_name() {
+fn an_unnamed_file_leaves_no_name() {
     let scene = Scene::new();
     let mut file = nameless(scene.0.path()).unwrap();
     file.write_all(b"x").unwrap();

@@ -1,4 +1,4 @@
-//! What lies beneath a block device: the disk of a partition, the file or device that a loop device is attached to.
+//! The storage below a block device: the disk of a partition, the backing file or device of a loop device.
 use crate::core::Extent;
 use crate::sys;
 use crate::sys::loop_device;
@@ -7,23 +7,23 @@ use std::fs;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-/// Bytes in the unit in which sysfs counts sizes and starts, whatever the device's own blocks are.
+/// Unit of sizes and offsets in sysfs, in bytes, regardless of the block size of the device.
 const SECTOR_BYTES: u64 = 512;
 
-/// More levels than are used in practice: what goes deeper is not examined.
+/// Maximum number of levels to examine, more than are used in practice.
 const LEVELS_MAX: usize = 16;
 
-/// Bytes of a device or file beneath, which is open for reading.
+/// An extent of a lower device or file, which is open for reading.
 #[derive(Debug)]
 pub(super) struct Ground {
     pub(super) fd: OwnedFd,
     pub(super) extent: Extent,
 }
 
-/// Where the bytes `extent` of `fd` lie: the node of the same device below /dev where `fd` is another one, its disk,
-/// the file that a loop device is attached to, and so on downwards. Nothing for what is no block device, nor where a
-/// level cannot be found or opened for reading: a file that was deleted, or lies in another mount namespace. What
-/// device mapper and md make of their devices is not looked through.
+/// The lower levels of the bytes `extent` of `fd`: the node under /dev if `fd` is another node of the same device, its
+/// disk, the backing file of a loop device, and so on. Empty if it is not a block device. Ends at a level that cannot
+/// be found or opened for reading, such as a file that was deleted or is in another mount namespace. Device mapper and
+/// md mappings are not resolved.
 pub(super) fn beneath(fd: BorrowedFd<'_>, extent: Extent) -> Vec<Ground> {
     let mut found: Vec<Ground> = Vec::new();
     let mut extent = extent;
@@ -36,8 +36,8 @@ pub(super) fn beneath(fd: BorrowedFd<'_>, extent: Extent) -> Vec<Ground> {
     found
 }
 
-/// The node below /dev of a device that was opened by another one. Locks are on nodes, and what lies above looks for
-/// this one.
+/// The node under /dev of a device that was opened by another node. Locks are taken on the nodes under /dev, where
+/// other processes look for them.
 fn own_node(fd: BorrowedFd<'_>, extent: Extent) -> Option<(OwnedFd, Extent)> {
     let device = Device::of(block_number(fd)?)?;
     let node = device.open()?;
@@ -45,7 +45,7 @@ fn own_node(fd: BorrowedFd<'_>, extent: Extent) -> Option<(OwnedFd, Extent)> {
     (id(fd) != id(node.as_fd())).then_some((node, extent))
 }
 
-/// The next level, and where `extent` lies on it.
+/// The next lower level, and `extent` on it.
 fn step_down(fd: BorrowedFd<'_>, extent: Extent) -> Option<(OwnedFd, Extent)> {
     let device = Device::of(block_number(fd)?)?;
     let within = extent.intersection(&Extent::new(0, device.attribute("size")?.checked_mul(SECTOR_BYTES)?))?;
@@ -58,12 +58,12 @@ fn step_down(fd: BorrowedFd<'_>, extent: Extent) -> Option<(OwnedFd, Extent)> {
     Some((lower, Extent::new(offset, within.len)))
 }
 
-/// What a loop device is attached to, and where its byte 0 is on that.
+/// The backing file of a loop device, and the offset of the loop device in it.
 fn backing(fd: BorrowedFd<'_>, device: &Device) -> Option<(OwnedFd, u64)> {
     let path = fs::read(device.dir.join("loop/backing_file")).ok()?;
     let path: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(path.strip_suffix(b"\n").unwrap_or(&path));
     let status = loop_device::status(fd).ok()?;
-    // The path may lead to something else by now, or from here.
+    // The path may lead to another file now, or in this namespace.
     let backing = open_what(Path::new(path), |stat| match status.rdevice {
         0 => (stat.st_dev, stat.st_ino) == (status.device, status.inode),
         number => is_device(stat, number),
@@ -71,9 +71,9 @@ fn backing(fd: BorrowedFd<'_>, device: &Device) -> Option<(OwnedFd, u64)> {
     Some((backing, status.offset))
 }
 
-/// A block device as sysfs shows it.
+/// A block device in sysfs.
 struct Device {
-    /// Its directory, every link resolved.
+    /// Its directory, with all links resolved.
     dir: PathBuf,
     number: u64,
 }
@@ -84,7 +84,7 @@ impl Device {
         Some(Device { dir, number })
     }
 
-    /// The disk that it is a partition of.
+    /// The disk that contains the partition.
     fn disk(&self) -> Option<Device> {
         if !self.dir.join("partition").exists() {
             return None;
@@ -99,9 +99,9 @@ impl Device {
         fs::read_to_string(self.dir.join(name)).ok()?.trim().parse().ok()
     }
 
-    /// Its node below /dev, which is the same for every user.
+    /// Opens its node under /dev, which is the same for every user.
     fn open(&self) -> Option<OwnedFd> {
-        // sysfs cannot have a slash in a name and writes `cciss!c0d0`.
+        // sysfs replaces slashes in names: `cciss!c0d0`.
         let name = self.dir.file_name()?.to_str()?.replace('!', "/");
         open_what(&Path::new("/dev").join(name), |stat| is_device(stat, self.number))
     }
@@ -117,10 +117,10 @@ fn is_device(stat: &rustix::fs::Stat, number: u64) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice && stat.st_rdev == number
 }
 
-/// Opens for reading what `path` leads to, where that is the right thing. Never for writing: when a disk that was open
-/// for writing is closed, udev has its partitions read again, and their nodes disappear for a moment.
+/// Opens `path` for reading if `is_right` accepts it. Never for writing: when a disk that was open for writing is
+/// closed, udev rereads its partition table, and the nodes of partitions disappear for a moment.
 fn open_what(path: &Path, is_right: impl Fn(&rustix::fs::Stat) -> bool) -> Option<OwnedFd> {
-    // Opening something else could do something to it, so it is examined first.
+    // Opening another file may have side effects, so it is checked first.
     let found = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
     if !is_right(&rustix::fs::fstat(&found).ok()?) {
         return None;

@@ -1,4 +1,4 @@
-//! What this process holds.
+//! The locks that this process holds.
 use super::ground::beneath;
 use super::holder::Holder;
 use super::lock::{Lock, LockLevel};
@@ -8,29 +8,29 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Arc, Mutex, Weak};
 
-/// A lock that lasts as long as this, or a clone of it, is there.
+/// A lock that is held until this value and its clones are dropped.
 #[derive(Clone, Debug)]
 pub struct Held(#[allow(dead_code, reason = "they are there as long as this is")] Vec<Arc<Lock>>);
 
 /// Device and inode number.
 type Key = (u64, u64);
 
-/// The locks of this process by file. A file may be open many times here, for its odd tail, to be read back, for
-/// another way in, and each of those is to be covered by the first lock, not refused because of it.
+/// The locks of this process by file. A file may be opened several times, for its unaligned tail, for reading back or
+/// by another access method, and the first lock must cover them instead of conflicting.
 static HELD: Mutex<BTreeMap<Key, Weak<Lock>>> = Mutex::new(BTreeMap::new());
 
-/// Locks `extent` of a regular file or block device for the time in which [`Held`] is there, and the same bytes of what
-/// lies beneath a block device: the disk of a partition, the file of a loop device; without waiting. What this process
-/// holds already is no obstacle. `None`: there are no locks on this file system, or a program that is no haul has one
-/// that is no obstacle to reading; nothing is held.
+/// Locks `extent` of a regular file or block device until [`Held`] is dropped, and the same bytes of lower levels: the
+/// disk of a partition, the file of a loop device. Does not block. Locks of this process do not conflict. `None` if the
+/// file system does not support locks, or another program has a lock that does not prevent reading; nothing is locked
+/// then.
 ///
 /// # Errors
-/// Who has a lock that is in the way.
+/// The holder of a conflicting lock.
 pub fn hold(fd: BorrowedFd<'_>, extent: Extent, used_for: Use) -> Result<Option<Held>, Holder> {
     let mut all = locked(&HELD);
     all.retain(|_, lock| lock.strong_count() > 0);
     let own = key_of(fd).and_then(|key| all.get(&key)?.upgrade());
-    // Who writes it may read it.
+    // A write lock includes reading.
     if let (Some(own), Use::Read) = (&own, used_for)
         && own.writes()
     {
@@ -45,13 +45,13 @@ pub fn hold(fd: BorrowedFd<'_>, extent: Extent, used_for: Use) -> Result<Option<
         taken.extend(take(&mut all, ground.fd.as_fd(), ground.extent, claim_beneath)?);
     }
     if let Some((first, rest)) = taken.split_first() {
-        // A process that shares the first one later, to read it back, shares them all.
+        // A later user of the first lock, for reading back, shares all of them.
         first.keep(rest);
     }
     Ok((!taken.is_empty()).then_some(Held(taken)))
 }
 
-/// Locks bytes of one file. `None`: there are no locks there.
+/// Locks bytes of one file. `None` if it does not support locks.
 fn take(
     all: &mut BTreeMap<Key, Weak<Lock>>,
     fd: BorrowedFd<'_>,
@@ -68,7 +68,7 @@ fn take(
             let taken = Lock::take(fd, key.1, claim, [&claims[..], &[(extent, claim)]].concat());
             match &taken {
                 Ok(Some(taken)) => taken.keep(&std::mem::take(&mut *locked(&reading.beneath))),
-                // It was held a moment ago. If another process was faster, this copy does not take place.
+                // It was locked a moment ago. If another process was faster, this copy is refused.
                 _ => claims.into_iter().for_each(|(extent, claim)| drop(reading.extend(extent, claim))),
             }
             taken

@@ -1,24 +1,24 @@
-//! Who has the lock that is in the way.
+//! The holder of a conflicting lock.
 use super::usage::Use;
 use crate::core::{Error, Kind, Side};
 use crate::sys::OtherLock;
 use std::fs;
 
-/// Who has the lock that is in the way, as far as it can be found out.
+/// The holder of a conflicting lock, as far as it can be determined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// The process; `None`: it cannot be seen from here.
+    /// The process ID; `None` if the process is not visible.
     pub pid: Option<u32>,
     /// The name of its command.
     pub name: Option<String>,
-    /// It writes, and does not only read.
+    /// Whether it writes, as opposed to only reading.
     pub writes: bool,
-    /// The lock is one of haul's, and not one that another program set in its own way.
+    /// Whether it is a lock of haul, as opposed to one of another program.
     pub is_haul: bool,
 }
 
 impl Holder {
-    /// The one that has `lock` on the file with this inode number.
+    /// The holder of `lock` on the file with this inode number.
     pub(super) fn of(lock: OtherLock, inode: u64, is_haul: bool) -> Holder {
         let pid = lock.pid.and_then(|pid| u32::try_from(pid).ok()).or_else(|| search(lock, inode));
         let name = pid.and_then(|pid| fs::read_to_string(format!("/proc/{pid}/comm")).ok());
@@ -26,12 +26,12 @@ impl Holder {
         Holder { pid, name, writes: lock.exclusive, is_haul }
     }
 
-    /// Somebody of whom nothing is known.
+    /// An unknown process.
     pub(super) fn unknown(writes: bool) -> Holder {
         Holder { pid: None, name: None, writes, is_haul: true }
     }
 
-    /// A subject for sentences.
+    /// The holder as the subject of a sentence.
     fn subject(&self) -> String {
         match (self.pid, &self.name) {
             (Some(pid), Some(name)) => format!("{name} (PID {pid})"),
@@ -44,8 +44,8 @@ impl Holder {
     }
 }
 
-/// Looks for a lock of an open file description among the files that processes have open: `F_OFD_GETLK` and
-/// /proc/locks tell no process, but /proc/PID/fdinfo has the locks of each descriptor.
+/// Searches the open files of all processes for a lock of an open file description: `F_OFD_GETLK` and /proc/locks
+/// report no process, but /proc/PID/fdinfo lists the locks of each descriptor.
 fn search(lock: OtherLock, inode: u64) -> Option<u32> {
     let own = std::process::id();
     let processes = fs::read_dir("/proc").ok()?.flatten();
@@ -59,7 +59,7 @@ fn has_lock(pid: u32, lock: OtherLock, inode: u64) -> bool {
     lines.any(|lines| lines.lines().any(|line| is_that(line, lock, inode)))
 }
 
-/// As in `lock: 1: OFDLCK ADVISORY  WRITE -1 fe:01:1234 4611686018427387904 EOF`.
+/// Whether a line describes the lock: `lock: 1: OFDLCK ADVISORY  WRITE -1 fe:01:1234 4611686018427387904 EOF`.
 fn is_that(line: &str, lock: OtherLock, inode: u64) -> bool {
     let Some(line) = line.strip_prefix("lock:") else { return false };
     let words: Vec<&str> = line.split_whitespace().collect();
@@ -68,7 +68,7 @@ fn is_that(line: &str, lock: OtherLock, inode: u64) -> bool {
     found == Some(inode) && start.parse() == Ok(lock.start) && (kind == "WRITE") == lock.exclusive
 }
 
-/// The refusal of something that `holder` is busy with: nothing was written to it.
+/// The error for a file or device that `holder` uses: nothing was written to it.
 pub fn refused(side: Side, path: &str, wanted: Use, holder: &Holder) -> Error {
     let name = match side {
         Side::Source => "source",

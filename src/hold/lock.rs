@@ -8,34 +8,34 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex};
 
-/// What is claimed of bytes, from the least to the most.
+/// The kinds of claims, from the weakest to the strongest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LockLevel {
-    /// They are read, here or through what lies above.
+    /// The bytes are read, directly or through a device above.
     Read,
-    /// They are written through a partition or loop device. An exclusive lock would need a descriptor that is open for
-    /// writing, so it is made of what one for reading can have: shared locks in both regions. Both are taken before it
-    /// is looked whether another process uses the bytes, and readers lock them before they look for marks: of two at
-    /// the same time, at least one sees the other.
+    /// The bytes are written through a partition or loop device. An exclusive lock would need a descriptor that is open
+    /// for writing, so shared locks in both regions represent it. Both are taken before checking for other users, and
+    /// readers take their lock before they check for marks, so of two concurrent processes at least one detects the
+    /// other.
     WriteAbove,
-    /// They are written here.
+    /// The bytes are written directly.
     Write,
 }
 
-/// The locks of this process on one file, all on one open file description of their own.
+/// The locks of this process on one file, all on a separate open file description.
 #[derive(Debug)]
 pub(super) struct Lock {
     fd: OwnedFd,
     inode: u64,
-    /// It was opened for writing too, so that it can be locked exclusively.
+    /// Whether it is open for writing, as exclusive locks require.
     pub(super) is_writable: bool,
     claims: Mutex<Vec<(Extent, LockLevel)>>,
-    /// Those of the same bytes on what lies beneath.
+    /// Locks on the same bytes of lower levels.
     pub(super) beneath: Mutex<Vec<Arc<Lock>>>,
 }
 
 impl Lock {
-    /// Makes `claims` of a file, of which `claim` is the greatest. `None`: there are no locks on it.
+    /// Locks a file with `claims`, the strongest of which is `claim`. `None` if it does not support locks.
     pub(super) fn take(
         fd: BorrowedFd<'_>,
         inode: u64,
@@ -53,12 +53,12 @@ impl Lock {
         Ok(Some(lock))
     }
 
-    /// Some of its bytes are written here.
+    /// Whether any of its bytes are written directly.
     pub(super) fn writes(&self) -> bool {
         locked(&self.claims).iter().any(|(_, claim)| *claim == LockLevel::Write)
     }
 
-    /// Keeps `others` for as long as this lasts.
+    /// Holds `others` as long as this lock.
     pub(super) fn keep(&self, others: &[Arc<Lock>]) {
         let mut beneath = locked(&self.beneath);
         let new = others.iter().filter(|other| !std::ptr::eq(Arc::as_ptr(other), self));
@@ -69,7 +69,7 @@ impl Lock {
         }
     }
 
-    /// Claims more of it; false where that is not available.
+    /// Adds a claim; false if locks are not supported.
     pub(super) fn extend(&self, extent: Extent, claim: LockLevel) -> Result<bool, Holder> {
         let mut claims = locked(&self.claims);
         let covers = |known: &Extent| known.offset <= extent.offset && extent.end() <= known.end();
@@ -83,8 +83,8 @@ impl Lock {
         };
         match claim {
             LockLevel::Write => {}
-            LockLevel::Read => self.look_for_others(MARKS, extent)?,
-            LockLevel::WriteAbove => self.look_for_others(USES, extent)?,
+            LockLevel::Read => self.check_for_others(MARKS, extent)?,
+            LockLevel::WriteAbove => self.check_for_others(USES, extent)?,
         }
         if done {
             claims.push((extent, claim));
@@ -92,8 +92,7 @@ impl Lock {
         Ok(done)
     }
 
-    /// Locks against writers what is not locked against all already: a shared lock would take the place of an exclusive
-    /// one.
+    /// Takes a shared lock on the bytes that have no exclusive one, which it would replace.
     fn share(&self, claims: &[(Extent, LockLevel)], extent: Extent) -> Result<bool, Holder> {
         let written = claims.iter().filter(|(_, claim)| *claim == LockLevel::Write).map(|(written, _)| *written);
         for piece in written.fold(vec![extent], |pieces, written| without(&pieces, written)) {
@@ -104,10 +103,10 @@ impl Lock {
         Ok(true)
     }
 
-    /// Sets a lock; false where that is not available.
+    /// Sets a lock; false if locks are not supported.
     fn set(&self, region: Region, kind: RangeLock, extent: Extent) -> Result<bool, Holder> {
         let (start, len) = region.range(extent);
-        // The blocking process may end before it is identified.
+        // The conflicting process may end before it is identified.
         for _ in 0..3 {
             match set_range_lock(self.fd.as_fd(), kind, start, len) {
                 Ok(()) => return Ok(true),
@@ -124,8 +123,8 @@ impl Lock {
         Err(Holder::unknown(true))
     }
 
-    /// Makes sure that no other haul has a lock on these bytes in `region`.
-    fn look_for_others(&self, region: Region, extent: Extent) -> Result<(), Holder> {
+    /// Checks that no other haul process has a lock on these bytes in `region`.
+    fn check_for_others(&self, region: Region, extent: Extent) -> Result<(), Holder> {
         let (start, len) = region.range(extent);
         match other_range_lock(self.fd.as_fd(), RangeLock::Exclusive, start, len) {
             Ok(Some(other)) if other.start >= USES.start => Err(self.holder(other, extent)),
@@ -133,7 +132,7 @@ impl Lock {
         }
     }
 
-    /// Who has `other`, and whether it writes: who has a mark does so.
+    /// The holder of `other`. It writes if it has a mark.
     fn holder(&self, other: OtherLock, extent: Extent) -> Holder {
         let (start, len) = MARKS.range(extent);
         let marked = || other_range_lock(self.fd.as_fd(), RangeLock::Exclusive, start, len);
@@ -144,9 +143,9 @@ impl Lock {
         holder
     }
 
-    /// Gives back what is locked, and returns what that was.
+    /// Releases all locks, and returns their claims.
     pub(super) fn unlock(&self) -> Vec<(Extent, LockLevel)> {
-        // It is held, so that nothing can block it.
+        // Releasing a held lock cannot fail.
         let _ = set_range_lock(self.fd.as_fd(), RangeLock::Unlocked, 0, 0);
         std::mem::take(&mut *locked(&self.claims))
     }
@@ -154,7 +153,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Where the descriptor is a duplicate, the open file stays.
+        // If the descriptor is a duplicate, the open file description remains.
         self.unlock();
     }
 }
@@ -173,11 +172,12 @@ fn without(pieces: &[Extent], taken: Extent) -> Vec<Extent> {
     pieces.iter().flat_map(rest).collect()
 }
 
-/// The same file, open by a description that nothing else uses: its lock is released with the process, while those of a
-/// ring stay open for some time after it was killed, and standard output for as long as the shell has it. Where it
-/// cannot be opened again, as with an odd umask, the one that is there has to do.
+/// Opens the same file with a separate open file description, so that the lock is released with the process: the
+/// descriptions of a ring stay open for some time after a process was killed, and standard output as long as the shell
+/// has it open. If the file cannot be opened again, for example because of an unusual umask, the existing descriptor is
+/// used.
 fn opened_again(fd: BorrowedFd<'_>, writable: bool) -> io::Result<OwnedFd> {
-    // For reading too where that is allowed: a shared lock needs it.
+    // For reading too if permitted, because a shared lock requires it.
     let directions: &[OFlags] = if writable { &[OFlags::RDWR, OFlags::WRONLY] } else { &[OFlags::RDONLY] };
     let flags = OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
     let path = format!("/proc/self/fd/{}", fd.as_raw_fd());

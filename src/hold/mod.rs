@@ -1,7 +1,8 @@
-//! Locks between hauls: which bytes of a file or device this process reads or writes, so that no other haul writes them
-//! at the same time: not those of that file itself, nor through a partition or loop device that lies above it.
+//! Locks between haul processes: they prevent other haul processes from writing bytes of a file or device that this
+//! process reads or writes, both directly and through a partition or loop device above it.
 //!
-//! This room must not know what is copied nor how: it gets an open file, an extent, and whether it is to be written.
+//! This room must not know what is copied nor how: its input is an open file, an extent, and whether it is to be
+//! written.
 #![forbid(unsafe_code)]
 mod ground;
 mod held;

@@ -7,7 +7,7 @@ use crate::sys::{RangeLock, set_range_lock};
 use std::fs::File;
 use std::os::fd::AsFd;
 
-/// Beyond the bytes of files, as another haul does it: a description of its own stands for another process.
+/// A lock by another haul process, simulated by a separate open file description.
 fn other(file: &tempfile::NamedTempFile, lock: RangeLock, start: u64, len: u64) -> File {
     let other = File::options().read(true).write(true).open(file.path()).unwrap();
     set_range_lock(other.as_fd(), lock, start, len).unwrap();
@@ -20,11 +20,11 @@ fn hold_here(file: &tempfile::NamedTempFile, offset: u64, len: u64, used_for: Us
 
 const BASE: u64 = 1 << 62;
 
-/// As many bytes as there are offsets for.
+/// The number of bytes that a region represents.
 const ALL: u64 = 1 << 61;
 
 #[test]
-fn bytes_that_another_writes_cannot_be_held_and_those_beside_them_can() {
+fn bytes_being_written_cannot_be_locked_and_others_can() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let _other = other(&file, RangeLock::Exclusive, BASE + 100, 100);
     for used_for in [Use::Read, Use::Write] {
@@ -36,7 +36,7 @@ fn bytes_that_another_writes_cannot_be_held_and_those_beside_them_can() {
 }
 
 #[test]
-fn bytes_that_another_reads_can_be_read_and_not_written() {
+fn bytes_being_read_can_be_read_and_not_written() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let _other = other(&file, RangeLock::Shared, BASE, ALL);
     assert!(hold_here(&file, 0, 100, Use::Read).unwrap().is_some());
@@ -45,7 +45,7 @@ fn bytes_that_another_reads_can_be_read_and_not_written() {
 }
 
 #[test]
-fn a_process_is_never_in_its_own_way() {
+fn a_process_never_conflicts_with_itself() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let reading = hold_here(&file, 0, 100, Use::Read).unwrap().unwrap();
     let writing = hold_here(&file, 50, 100, Use::Write).unwrap().unwrap();
@@ -61,7 +61,7 @@ fn a_process_is_never_in_its_own_way() {
 }
 
 #[test]
-fn a_lock_that_is_no_hauls_forbids_writing_and_not_reading() {
+fn a_foreign_lock_blocks_writing_and_not_reading() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let whole = other(&file, RangeLock::Exclusive, 0, 0);
     assert!(hold_here(&file, 0, 100, Use::Read).unwrap().is_none());
@@ -73,7 +73,7 @@ fn a_lock_that_is_no_hauls_forbids_writing_and_not_reading() {
 }
 
 #[test]
-fn bytes_that_another_writes_through_what_lies_above_can_neither_be_read_nor_written() {
+fn bytes_being_written_through_an_upper_device_can_neither_be_read_nor_written() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let marks = other(&file, RangeLock::Shared, BASE + ALL + 100, 100);
     set_range_lock(marks.as_fd(), RangeLock::Shared, BASE + 100, 100).unwrap();
@@ -86,7 +86,7 @@ fn bytes_that_another_writes_through_what_lies_above_can_neither_be_read_nor_wri
 }
 
 #[test]
-fn a_shared_lock_never_takes_the_place_of_an_exclusive_one() {
+fn a_shared_lock_never_replaces_an_exclusive_one() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let fd = file.as_file().as_fd();
     let claims = vec![(Extent::new(100, 100), LockLevel::Write)];
@@ -104,7 +104,7 @@ fn a_shared_lock_never_takes_the_place_of_an_exclusive_one() {
 }
 
 #[test]
-fn of_two_that_use_the_same_bytes_above_and_below_one_is_refused_unless_both_read() {
+fn users_of_the_same_bytes_above_and_below_conflict_unless_both_read() {
     let claims = [LockLevel::Read, LockLevel::WriteAbove, LockLevel::Write];
     for (first, second) in claims.iter().flat_map(|first| claims.map(|second| (*first, second))) {
         let file = tempfile::NamedTempFile::new().unwrap();
@@ -121,7 +121,7 @@ fn of_two_that_use_the_same_bytes_above_and_below_one_is_refused_unless_both_rea
 }
 
 #[test]
-fn offsets_that_stand_for_bytes_end_where_those_of_the_next_region_begin() {
+fn lock_offsets_of_regions_do_not_overlap() {
     let all = Extent::new(0, u64::MAX);
     assert_eq!(USES.range(all), (BASE, ALL));
     assert_eq!(MARKS.range(all), (BASE + ALL, ALL));

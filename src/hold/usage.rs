@@ -1,10 +1,10 @@
-//! What is done to bytes that are held.
+//! The use of locked bytes.
 
-/// What is done to the bytes.
+/// The use of locked bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
-    /// They are read: no process may write them meanwhile.
+    /// Reading: no other process may write them meanwhile.
     Read,
-    /// They are written: no process may read or write them meanwhile.
+    /// Writing: no other process may read or write them meanwhile.
     Write,
 }

@@ -1,15 +1,15 @@
-//! The files beside a copy: none may be a side of it, or another one of them.
+//! The files beside a copy: each must differ from both sides and from the others.
 use crate::core::{EndpointKind, Error, Facts, FileId, Kind, Result, Side};
 use crate::files::{FileIdentity, find};
 use crate::job::journal;
 use crate::plan::{Delta, JournalChoice, Options};
 use std::path::{Path, PathBuf};
 
-/// The journal: as it was named, and the one that is used by default.
+/// The journal: the name of its option, and that of the default journal.
 const JOURNAL: [&str; 2] = ["--journal", "the journal"];
 
-/// Refuses a copy of which a file beside it leads to one of its `sides`, or to another file beside it, under any name.
-/// Nothing was opened or changed before.
+/// Refuses a copy if a file beside it is one of its `sides`, or another file beside it, under any name. Called
+/// before anything is opened or changed.
 ///
 /// # Errors
 /// `Refused`, naming both.
@@ -17,7 +17,7 @@ pub(crate) fn check(options: &Options, sides: &[(Side, &Facts)]) -> Result<()> {
     let dests = sides.iter().filter(|(side, _)| *side == Side::Dest).map(|(_, facts)| *facts);
     let mut files = Vec::new();
     for (what, path) in named(options, dests) {
-        // Where it cannot be searched for, the code that creates or opens it reports that.
+        // If it cannot be examined, the code that creates or opens it reports the error.
         let Ok(found) = find(&path) else { continue };
         files.push((what, path, found));
     }
@@ -30,7 +30,7 @@ pub(crate) fn check(options: &Options, sides: &[(Side, &Facts)]) -> Result<()> {
             return refused(format!("the {} {} of the copy", word(*side), facts.address))
                 .map_err(|error: Error| error.on(*side));
         }
-        // Naming the path of the default journal selects that journal.
+        // Giving the path of the default journal selects that journal.
         let same = |(other, _, place): &&(&str, PathBuf, FileIdentity)| {
             place == found && (*other, *what) != (JOURNAL[0], JOURNAL[1])
         };
@@ -41,7 +41,7 @@ pub(crate) fn check(options: &Options, sides: &[(Side, &Facts)]) -> Result<()> {
     Ok(())
 }
 
-/// Every file during the copy, and what it is for.
+/// Every file beside the copy, and its purpose.
 fn named<'a>(options: &Options, dests: impl Iterator<Item = &'a Facts>) -> Vec<(&'static str, PathBuf)> {
     let of = |what, path: &dyn AsRef<Path>| (what, path.as_ref().to_owned());
     let mut files = Vec::new();
@@ -60,7 +60,7 @@ fn named<'a>(options: &Options, dests: impl Iterator<Item = &'a Facts>) -> Vec<(
     files
 }
 
-/// Whether `path` leads to this side, or will once both are made.
+/// Whether `path` is this side, or will be once both are created.
 pub(crate) fn leads_to(path: &Path, facts: &Facts) -> bool {
     find(path).is_ok_and(|found| is(&found, facts))
 }

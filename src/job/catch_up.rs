@@ -1,21 +1,23 @@
-//! `--independent`: a dest that was left behind gets the rest by a copy of its own.
+//! `--independent`: a separate copy transfers the rest to a dest that was left behind.
 use super::digest_collector::DigestCollector;
 use super::opened::Opened;
 use super::operator::Operator;
 use super::{host, verify_dests};
-use crate::core::{Result, Side};
+use crate::core::{AddressMap, Result, Side};
 use crate::disks::{self, probe};
 use crate::plan::{self, JournalChoice, Options, Plans};
 use std::sync::Arc;
 
-/// What a dest lacks that was left behind.
+/// The missing part of a dest that was left behind.
 pub(crate) struct CatchUp {
     pub(crate) dest: String,
-    /// Where the copy to it stopped, in bytes from its first one.
+    /// Where the copy to it stopped, in bytes from the start of the copy.
     pub(crate) from: u64,
-    pub(crate) skip_bytes: u64,
-    pub(crate) seek_bytes: u64,
+    skip_bytes: u64,
+    seek_bytes: u64,
     pub(crate) count_bytes: u64,
+    /// The rest of the lists of the copy, by [`Side::index`].
+    ranges: [Option<AddressMap>; 2],
 }
 
 impl CatchUp {
@@ -25,13 +27,23 @@ impl CatchUp {
         CatchUp {
             dest: all.dests[number].side.address.clone(),
             from,
-            skip_bytes: all.source.offset + from,
-            seek_bytes: all.dest.offset + from,
+            skip_bytes: all.source.map.at(from),
+            seek_bytes: all.dest.map.at(from),
             count_bytes: all.len.map_or(0, |len| len - from),
+            ranges: Side::BOTH.map(|side| &all.side(side).map).map(|map| map.file().map(|_| map.without_first(from))),
         }
     }
 
-    /// What a copy of the rest is asked for: the user has agreed to it already.
+    /// The command-line options that select the rest; none for the rest of a list, because it has no file.
+    pub(crate) fn range_words(&self) -> Vec<String> {
+        if self.ranges.iter().any(Option::is_some) {
+            return Vec::new();
+        }
+        let range = [("--skip", self.skip_bytes), ("--seek", self.seek_bytes), ("--count", self.count_bytes)];
+        range.iter().flat_map(|(option, bytes)| [(*option).to_owned(), bytes.to_string()]).collect()
+    }
+
+    /// The options for copying the rest: the user has already confirmed.
     pub(crate) fn options(&self, options: &Options) -> Options {
         Options {
             dest: self.dest.clone(),
@@ -39,19 +51,22 @@ impl CatchUp {
             skip_bytes: Some(self.skip_bytes),
             seek_bytes: Some(self.seek_bytes),
             count_bytes: Some(self.count_bytes),
+            ranges: self.ranges.clone(),
             journal: JournalChoice::Never,
             hashes: Vec::new(),
             manifest: None,
+            checksum: None,
             report: None,
             yes: true,
             ..options.clone()
         }
     }
 
-    /// Opens the copy of the rest: the dest is held by the copy that left it behind, and has no journal.
+    /// Opens the copy of the rest: the dest is still locked by the copy that left it behind, and has no
+    /// journal.
     ///
     /// # Errors
-    /// What forbids it, or cannot be opened.
+    /// The reason for refusing it, or the side that cannot be opened.
     pub(crate) fn open(&self, options: &Options, operator: Arc<dyn Operator>) -> Result<Opened> {
         let through = Side::BOTH.map(|side| options.passthrough.may(side));
         let (source, dest) = probe::both_through(&options.source, &self.dest, through)?;

@@ -1,7 +1,7 @@
-//! What happens to the digests of blocks: kept to read back by, and written to the manifest.
+//! Collects the digests of blocks: for reading back, and for the manifest.
 use crate::core::{
-    BlockDigests, DigestedBlock, Ended, EndpointKind, Error, Event, Extent, ExtentSet, Facts, HashKind, Kind, Observer,
-    Outcome, Plan, Result, Side,
+    AddressMap, BlockDigests, DigestedBlock, Ended, EndpointKind, Error, Event, Extent, ExtentSet, Facts, HashKind,
+    Kind, Observer, Outcome, Plan, Result, Side,
 };
 use crate::job::digested::DigestedBlockList;
 use crate::ledger::manifest::{Entry, Head, ManifestFile};
@@ -11,27 +11,27 @@ use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 
-/// Hears of digested blocks.
+/// Receives digested blocks.
 #[derive(Default)]
 pub(crate) struct DigestCollector {
     /// `None`: they are not needed.
     kept: Option<DigestedBlockList>,
     manifest: Option<ManifestWriter>,
-    /// The copy is continued, or is of what differs: where it stops and begins are parts of blocks, and only whole ones
-    /// count.
+    /// For a copy that is resumed or limited to differences, whose borders may lie within blocks: only whole
+    /// blocks count.
     whole: Option<Grid>,
 }
 
 impl DigestCollector {
-    /// Keeps what `plan` needs later, and begins the manifest that is asked for: what keeps it from being written is
-    /// reported before the copy begins.
+    /// Collects what `plan` needs later, and begins the requested manifest: an error is reported before the
+    /// copy begins.
     ///
     /// # Errors
-    /// The manifest cannot be begun.
+    /// The manifest cannot be created.
     pub(crate) fn begin(options: &Options, plan: &Plan, source: &Facts, dests: &[&Facts]) -> Result<Self> {
         let wanted = match (&options.manifest, &options.delta) {
             (Some(path), _) => Some((path, false)),
-            // It stays true of the dest.
+            // This manifest is updated, because it describes the dest.
             (None, Some(Delta::Manifest(path))) => Some((path, true)),
             (None, _) => None,
         };
@@ -44,13 +44,13 @@ impl DigestCollector {
         Ok(DigestCollector { kept, manifest, whole })
     }
 
-    /// Whole blocks of a copy that was continued, of which there is no digest; of any other copy none.
+    /// Whole blocks of a resumed copy without a digest; empty for any other copy.
     pub(crate) fn missing(&self) -> ExtentSet {
         let (Some(grid), Some(kept)) = (self.whole, &self.kept) else { return ExtentSet::new() };
-        kept.there().gaps(Extent::new(0, grid.len)).collect()
+        kept.extents().gaps(Extent::new(0, grid.len)).collect()
     }
 
-    /// There is a manifest to be written.
+    /// Whether a manifest is to be written.
     pub(crate) fn has_manifest(&self) -> bool {
         self.manifest.is_some()
     }
@@ -77,13 +77,13 @@ impl Observer for DigestCollector {
             kept.add(block);
         }
         if let Some(manifest) = &self.manifest {
-            // Fails only when the writer has failed, which the end reports.
+            // Fails only if the writing thread has failed, which `finish` reports.
             let _ = manifest.to_writer.send(block);
         }
     }
 }
 
-/// Where blocks begin and end.
+/// The borders of blocks.
 #[derive(Clone, Copy, Debug)]
 struct Grid {
     block_bytes: u64,
@@ -92,7 +92,8 @@ struct Grid {
 }
 
 impl Grid {
-    /// What of it is whole blocks: all or nothing of a digest, what is left of zeros.
+    /// The part of a reported block that consists of whole blocks: a digest is kept or dropped, zeros are
+    /// trimmed.
     fn whole(self, block: DigestedBlock) -> Option<DigestedBlock> {
         let Grid { block_bytes, len } = self;
         let start = block.extent.offset.next_multiple_of(block_bytes);
@@ -103,13 +104,13 @@ impl Grid {
     }
 }
 
-/// A manifest under way, written by a thread of its own: a slow file system must not hold the copy up.
+/// A manifest in progress, written by a separate thread: a slow file system must not delay the copy.
 struct ManifestWriter {
     path: String,
-    /// It takes the place of an older one.
+    /// It replaces an older manifest.
     renews: bool,
-    /// Where the copy begins on the source, in bytes.
-    from: u64,
+    /// The address map of the source.
+    on_source: AddressMap,
     to_writer: Sender<DigestedBlock>,
     writer: JoinHandle<std::result::Result<ManifestFile, Fault>>,
 }
@@ -117,10 +118,10 @@ struct ManifestWriter {
 impl ManifestWriter {
     fn begin(path: &str, renews: bool, plan: &Plan, source: &Facts, dests: &[&Facts]) -> Result<Self> {
         let blocks = plan.digest_blocks.expect("a plan with a manifest digests blocks");
-        // Before the copy, as the source: a file that does not exist has no size.
+        // As probed before the copy, like the source: a file that did not exist has no size.
         let dest = |dest: &Facts| SideIdentity {
             size_bytes: dest.size.filter(|_| dest.exists),
-            ..SideIdentity::of(dest, plan.dest.offset)
+            ..SideIdentity::of(dest, plan.dest.map.start())
         };
         let head = Head {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -128,13 +129,17 @@ impl ManifestWriter {
             algorithm: blocks.kind,
             block_bytes: blocks.block_bytes,
             len_bytes: plan.len,
-            source: SideIdentity::of(source, plan.source.offset),
+            source: SideIdentity::of(source, plan.source.map.start()),
             dest: dest(dests[0]),
             also: dests[1..].iter().map(|facts| dest(facts)).collect(),
             range: plan.dest.kind == EndpointKind::File && !plan.set_end,
         };
         let make = if renews { ManifestFile::renew } else { ManifestFile::create };
         let mut file = make(Path::new(path), &head).map_err(|fault| fault.into_error(path))?;
+        for side in Side::BOTH {
+            let mut ranges = plan.side(side).map.ranges().into_iter().flatten();
+            ranges.try_for_each(|range| file.add(Entry::Range(side, range))).map_err(|fault| fault.into_error(path))?;
+        }
         let (to_writer, inbox) = channel::<DigestedBlock>();
         let write = move || {
             for DigestedBlock { extent, digest } in inbox {
@@ -146,7 +151,7 @@ impl ManifestWriter {
             .name("haul-manifest".to_owned())
             .spawn(write)
             .map_err(|error| Error::new(Kind::Io, "cannot start a thread to write the manifest").because(error))?;
-        Ok(ManifestWriter { path: path.to_owned(), renews, from: plan.source.offset, to_writer, writer })
+        Ok(ManifestWriter { path: path.to_owned(), renews, on_source: plan.source.map.clone(), to_writer, writer })
     }
 
     fn finish(self, outcome: &mut Outcome) -> Result<()> {
@@ -162,7 +167,9 @@ impl ManifestWriter {
         let whole = outcome.digests.iter().find(|digest| digest.kind == HashKind::Blake3);
         let whole = whole.and_then(|digest| digest.hex.parse().ok());
         let unread = outcome.unread[Side::Source.index()].runs.iter();
-        let unread = unread.map(|run| Entry::Unread(Extent::new(run.offset.saturating_sub(self.from), run.len)));
+        // Bytes in several ranges occur several times in the copy.
+        let unread: ExtentSet = unread.flat_map(|run| self.on_source.copied_from(run)).collect();
+        let unread: Vec<_> = unread.iter().map(Entry::Unread).collect();
         let finished = file.and_then(|mut file| {
             unread.into_iter().try_for_each(|entry| file.add(entry))?;
             file.close(whole)
@@ -181,7 +188,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn of_a_copy_that_was_cut_anywhere_whole_blocks_are_kept_and_all_others_are_missing(
+        fn an_interrupted_copy_keeps_digests_of_exactly_its_complete_blocks(
             len in 1u64..2_000, cuts in prop::collection::vec((0u64..2_000, 1u64..300, any::<bool>()), 0..9),
         ) {
             let grid = Grid { block_bytes: 64, len };
@@ -190,7 +197,8 @@ mod tests {
             let mut there = ExtentSet::new();
             let (mut whole, mut at) = (ExtentSet::new(), 0);
             for (gap, run, zero) in cuts {
-                // As a digester tells of them: ascending, cut at the borders of blocks, zeros in one piece.
+                // As a digester reports them: ascending, split at block borders, each run of zeros in one
+                // piece.
                 let extent = Extent::new(at + gap % 300, run);
                 let Some(extent) = extent.intersection(&Extent::new(0, len)) else { break };
                 at = extent.end();

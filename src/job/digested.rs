@@ -1,8 +1,8 @@
-//! Blocks of which digests were reported, kept.
+//! Collects blocks whose digests were reported.
 use crate::core::{DigestedBlock, Event, ExtentSet, Observer};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Keeps the digested blocks it receives.
+/// Stores the digested blocks that it receives.
 #[derive(Default)]
 pub(crate) struct DigestedBlockList(Mutex<Vec<DigestedBlock>>);
 
@@ -11,12 +11,12 @@ impl DigestedBlockList {
         self.blocks().push(block);
     }
 
-    /// What there is a digest of.
-    pub(crate) fn there(&self) -> ExtentSet {
+    /// The extents for which there is a digest.
+    pub(crate) fn extents(&self) -> ExtentSet {
         self.blocks().iter().map(|block| block.extent).collect()
     }
 
-    /// All of them, in the order in which they were reported.
+    /// All blocks, in the order in which they were reported.
     pub(crate) fn into_blocks(self) -> Vec<DigestedBlock> {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! How long a copy may take, from a few short reads on both sides; nothing is written.
+//! Estimates the duration of a copy from a few short reads on both sides; nothing is written.
 use crate::core::{
     Bound, Cache, Direction, Doubt, EndpointKind, EngineKind, Estimate, Existing, Extent, Facts, OnError, Plan,
     PlanSide, Route, Side, Stop, WriteRate,
@@ -8,25 +8,25 @@ use crate::measure::{Budget, Course, Curve, FirstSample, Forecast, Point, Subjec
 use crate::plan::{Options, ProgressStyle};
 use std::time::{Duration, Instant};
 
-/// The plan of a copy waits no longer than this.
+/// Maximum time of the estimate for showing a plan.
 const PLAN_TIME_MAX: Duration = Duration::from_secs(2);
 
-/// Nor for the estimate of a long copy.
+/// Maximum time of the estimate before a copy.
 const COPY_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// Part of a copy, of its time and of its bytes, that its estimate may take.
+/// Maximum share of a copy, of its time and its bytes, that its estimate may take.
 const SHARE: f64 = 0.01;
 
-/// The rate of a whole disk is not estimated from fewer places: both ends and the middle.
+/// Minimum number of positions for estimating the rate of a whole disk: both ends and the middle.
 const PLACES_MIN: u32 = 3;
 
-/// Requests to a side while it is read, at most.
+/// Maximum number of requests in flight with a side during the estimate.
 const DEPTH_MAX: u32 = 8;
 
 /// The largest write cache of a hard disk.
 const CACHE_BYTES: u64 = 256 << 20;
 
-/// What a copy is expected to take, in all and at each place of it.
+/// The expected duration of a copy, in total and at each position.
 #[derive(Debug)]
 pub(crate) struct Estimated {
     pub(crate) estimate: Estimate,
@@ -34,67 +34,76 @@ pub(crate) struct Estimated {
 }
 
 impl Estimated {
-    /// It is about this plan, and not about what is written once more.
+    /// Whether it covers this plan, without rewritten blocks.
     pub(crate) fn is_of(&self, plan: &Plan) -> bool {
         plan.len == Some(self.forecast.len())
     }
 
-    /// The estimate of what is left where earlier runs have copied so many bytes.
-    pub(crate) fn behind(&self, already_bytes: u64) -> Estimate {
+    /// The estimate of the rest after earlier runs have copied this many bytes; `rereads`: the whole source is
+    /// read again.
+    pub(crate) fn behind(&self, already_bytes: u64, rereads: bool) -> Estimate {
         if already_bytes == 0 {
             return self.estimate;
         }
-        let rest = self.forecast.share_behind(already_bytes);
-        let Estimate { at_least, at_most, .. } = self.estimate;
-        Estimate { at_least: at_least.mul_f64(rest), at_most: at_most.map(|most| most.mul_f64(rest)), ..self.estimate }
+        let rest = self.forecast.share_of_time(already_bytes);
+        let Estimate { at_least, at_most, source_bytes_per_s, .. } = self.estimate;
+        let read_s =
+            source_bytes_per_s.filter(|_| rereads).map_or(0.0, |rate| self.forecast.len() as f64 / rate as f64);
+        let read = Duration::try_from_secs_f64(read_s).unwrap_or_default();
+        let left = |all: Duration| all.mul_f64(rest).max(read.min(all));
+        Estimate { at_least: left(at_least), at_most: at_most.map(left), ..self.estimate }
     }
 }
 
-/// For a plan that is only shown: how long it may take, in two seconds at most. `None` where neither side can be read
-/// beforehand, or the length is not known.
+/// For a plan that is only shown: the expected duration, estimated within two seconds. `None` if neither side
+/// can be read in advance, or the length is unknown.
 pub(crate) fn of_plan(plan: &Plan, source: &Facts, dest: &Facts) -> Option<Estimated> {
     estimate(plan, source, dest, Budget { time_max: PLAN_TIME_MAX, share: f64::INFINITY, places_min: 1 })
 }
 
-/// For a copy that is about to begin, if the user sees it and looking costs a hundredth of it at most. None where
-/// reading here and there might do harm: where bad places are expected.
+/// For a copy that is about to begin, if the user sees the estimate and it costs at most a hundredth of the
+/// copy. `None` if sample reads might do harm: if unreadable sectors are expected.
 pub(crate) fn of_copy(options: &Options, plan: &Plan, source: &Facts, dest: &Facts) -> Option<Estimated> {
     let budget = Budget { time_max: COPY_TIME_MAX, share: SHARE, places_min: PLACES_MIN };
     is_wanted(options, plan.len, source, plan.ask_holes).then(|| estimate(plan, source, dest, budget))?
 }
 
 fn is_wanted(options: &Options, len: Option<u64>, source: &Facts, ask_holes: bool) -> bool {
-    let told = !matches!(options.progress, ProgressStyle::None | ProgressStyle::Silent)
+    let shown = !matches!(options.progress, ProgressStyle::None | ProgressStyle::Silent)
         || options.json
         || options.report.is_some();
     let sound = options.on_error == OnError::default();
-    told && sound && len.is_some() && !(source.sparse && ask_holes) && !options.no_estimate
+    shown && sound && len.is_some() && !(source.sparse && ask_holes) && !options.no_estimate
 }
 
 fn estimate(plan: &Plan, source: &Facts, dest: &Facts, budget: Budget) -> Option<Estimated> {
+    if plan.is_listed() {
+        // Samples of bytes between the ranges would be irrelevant.
+        return None;
+    }
     let began = Instant::now();
     let len = plan.len.filter(|&len| len > 0)?;
     let engine = match plan.engine {
         engine @ (EngineKind::Ring | EngineKind::Threads | EngineKind::Sync) => engine,
-        // No data is transferred to haul, so that reading shows nothing of it.
+        // haul does not transfer the data, so sample reads say nothing about the rate.
         EngineKind::Reflink | EngineKind::Offload => return None,
     };
     let probe = |which: Side, facts: &Facts| Probe::of(plan, which, facts, len, engine);
     let mut probes = [
         is_read(plan, Side::Source).then(|| probe(Side::Source, source)).flatten(),
-        is_looked_at(plan, dest).then(|| probe(Side::Dest, dest)).flatten(),
+        is_sampled(plan, dest).then(|| probe(Side::Dest, dest)).flatten(),
     ];
-    // Of two at once on one head neither would tell its rate.
+    // Two sides on one rotational disk cannot be measured at the same time.
     let in_turn = plan.tuning.limits.bursts;
     let looks = each(&mut probes, in_turn, |probe| probe.look(budget));
     let slower_s = looks.iter().flatten().map(|look| look.whole_s).fold(0.0, f64::max);
     let [read, other] = each(&mut probes, in_turn, |probe| {
-        // The faster side may be examined for longer, for the copy will wait for the slower one.
+        // The faster side may be sampled for longer, because the copy will wait for the slower one.
         let whole_s = if in_turn { None } else { Some(slower_s) };
         Some(probe.zones(whole_s, budget))
     })
     .map(Option::unwrap_or_default);
-    // A copy goes by its slower side, which may be the one of which nothing was found out.
+    // The slower side determines the rate of a copy, and may be the one without samples.
     let missing = (is_read(plan, Side::Source) && is_disk(&plan.source) && read.is_empty())
         || (is_read(plan, Side::Dest) && is_disk(&plan.dest) && other.is_empty());
     if missing && budget.places_min > 1 {
@@ -102,7 +111,7 @@ fn estimate(plan: &Plan, source: &Facts, dest: &Facts, budget: Budget) -> Option
     }
     let sides = sides(plan, [source, dest], [&read, &other], len);
     let course = sides.course(plan, len, engine);
-    // A limit alone says how long it takes at least, which is obvious.
+    // A limit alone yields only the obvious minimum duration.
     let known = course.sides.iter().any(Option::is_some);
     let forecast = Forecast::of(&course).filter(|_| known)?;
     let (at_least_s, at_most_s) = course.bounds_s();
@@ -126,19 +135,20 @@ fn estimate(plan: &Plan, source: &Facts, dest: &Facts, budget: Budget) -> Option
     Some(Estimated { estimate, forecast })
 }
 
-/// A range that ends so little above its beginning is one time.
+/// A range whose bounds differ by no more than this factor is reported as one duration.
 const CERTAIN: f64 = 1.05;
 
-/// What works on many requests at once may be so many times as fast as with the few that it was read with.
+/// Upper bound of the speedup of a device that processes many requests in parallel, relative to the few with
+/// which it was sampled.
 const FASTER_MAX: f64 = 4.0;
 
-/// What is known of both sides, and what is not.
+/// What is known about both sides, and what is uncertain.
 #[derive(Debug)]
 struct Sides {
     curves: [Option<Curve>; 2],
     faster_max: [f64; 2],
     is_open: bool,
-    /// The dest was only read, which says where it is slower than elsewhere, not how fast it writes.
+    /// The dest was only read, which shows how its rate varies by position, but not how fast it writes.
     is_shape_only: bool,
     write_rate: Option<WriteRate>,
     doubt: Option<Doubt>,
@@ -160,7 +170,7 @@ impl Sides {
     }
 }
 
-/// What reading at these places says of the sides of the plan.
+/// The rates of both sides of the plan, derived from samples in these zones.
 fn sides(plan: &Plan, facts: [&Facts; 2], zones: [&[Zone]; 2], len: u64) -> Sides {
     let mut sides = Sides {
         curves: zones.map(Curve::through),
@@ -200,27 +210,27 @@ fn sides(plan: &Plan, facts: [&Facts; 2], zones: [&[Zone]; 2], len: u64) -> Side
     sides
 }
 
-/// What a few reads say of reading all of it.
+/// How well a few reads predict reading everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReadRatePrediction {
-    /// It continues like that.
+    /// The rate will stay the same.
     Known,
-    /// It works on many requests at once, and was asked for few.
+    /// The device processes many requests in parallel, and was sampled with few.
     MayBeFaster,
-    /// Another process decides, who may let pass at first what he holds back later.
+    /// A server or another process determines the rate, and may limit it later.
     Unknown,
 }
 
 fn reading(facts: &Facts) -> ReadRatePrediction {
     match facts.identity.transport.as_deref() {
-        _ if turns(facts) => ReadRatePrediction::Known,
+        _ if is_rotational(facts) => ReadRatePrediction::Known,
         Some("sata" | "usb" | "mmc") => ReadRatePrediction::Known,
         Some("nvme" | "scsi" | "sas" | "loop" | "ram" | "zram" | "dm" | "md") | None => ReadRatePrediction::MayBeFaster,
         Some(_) => ReadRatePrediction::Unknown,
     }
 }
 
-/// A side whose other side costs nothing.
+/// The side that determines the rate, if the other side takes no time.
 fn only_side(plan: &Plan, course: &Course<'_>) -> Option<Bound> {
     let [source, dest] = course.sides;
     match (source, dest) {
@@ -230,18 +240,18 @@ fn only_side(plan: &Plan, course: &Course<'_>) -> Option<Bound> {
     }
 }
 
-/// It has places to be read at.
+/// Whether it can be read at any offset for an estimate. Of a web server that would be traffic.
 fn is_disk(side: &PlanSide) -> bool {
-    matches!(side.kind, EndpointKind::File | EndpointKind::Block)
+    side.kind.is_storage() && !matches!(side.kind, EndpointKind::Http | EndpointKind::Object)
 }
 
-/// It takes no time.
+/// Whether it takes no time.
 fn is_free(side: &PlanSide) -> bool {
     use EndpointKind::{Endless, Manifest, Null, Pattern};
     matches!(side.kind, Null | Endless | Pattern | Manifest)
 }
 
-/// The plan reads this side.
+/// Whether the plan reads this side.
 fn is_read(plan: &Plan, side: Side) -> bool {
     match plan.route {
         Route::Copy => side == Side::Source,
@@ -250,23 +260,23 @@ fn is_read(plan: &Plan, side: Side) -> bool {
     }
 }
 
-/// Reading the dest tells something: it is read anyway, or it is a disk, written where it can be read now. A file
-/// that is about to be emptied gets other places on its disk.
-fn is_looked_at(plan: &Plan, dest: &Facts) -> bool {
-    let written_as_saved = dest.saved_write.is_some() && !turns(dest);
-    dest.exists && (is_read(plan, Side::Dest) || (dest.kind == EndpointKind::Block && !written_as_saved))
+/// Whether reading the dest contributes to the estimate: the copy reads it anyway, or it is a disk, whose
+/// blocks stay in place. A file that will be truncated gets other blocks of its disk.
+fn is_sampled(plan: &Plan, dest: &Facts) -> bool {
+    let written_as_saved = dest.saved_write.is_some() && !is_rotational(dest);
+    dest.exists && (is_read(plan, Side::Dest) || (dest.kind.is_fixed_size() && !written_as_saved))
 }
 
-/// A head moves, so that writing takes as long as reading. The kernel takes every USB stick for such a disk, too, and
-/// disks that others make up; of several disks together it is unknown which is asked.
-fn turns(facts: &Facts) -> bool {
+/// Whether the disk is rotational, so that writing takes as long as reading. The kernel reports USB sticks and
+/// virtual disks as rotational too; for an array of disks it is unknown which one is accessed.
+fn is_rotational(facts: &Facts) -> bool {
     let made_up = ["usb", "virtio", "xen", "md", "nbd", "iscsi", "fc"];
     let transport = facts.identity.transport.as_deref();
     facts.queue.rotational == Some(true) && !transport.is_some_and(|name| made_up.contains(&name))
 }
 
-/// How writing the dest goes by the rates at which it was `read` and by what was `saved` for writing it; where neither
-/// says it, what was read is all there is.
+/// The rate of writing the dest, from the rates at which it was `read` and the rate `saved` for writing; if
+/// neither applies, only the read rate is known.
 fn write_curve(dest: &Facts, read: Option<&Curve>, saved: Option<f64>, len: u64) -> (Option<Curve>, Option<WriteRate>) {
     match (read, saved) {
         (Some(read), Some(rate)) => {
@@ -274,12 +284,12 @@ fn write_curve(dest: &Facts, read: Option<&Curve>, saved: Option<f64>, len: u64)
             (Some(read.faster(rate / mean)), Some(WriteRate::Saved))
         }
         (None, Some(rate)) => (Curve::flat(rate), Some(WriteRate::Saved)),
-        (Some(read), None) => (Some(read.clone()), turns(dest).then_some(WriteRate::AsRead)),
+        (Some(read), None) => (Some(read.clone()), is_rotational(dest).then_some(WriteRate::AsRead)),
         (None, None) => (None, None),
     }
 }
 
-/// Has it done for both sides, at once if not in turn.
+/// Calls `of` for both sides, in parallel unless `in_turn`.
 fn each<T: Send>(
     probes: &mut [Option<Probe>; 2],
     in_turn: bool,
@@ -297,7 +307,7 @@ fn each<T: Send>(
     })
 }
 
-/// A side that is about to be examined.
+/// A side that is about to be sampled.
 struct Probe {
     subject: Subject,
     range: Extent,
@@ -306,15 +316,17 @@ struct Probe {
 }
 
 impl Probe {
-    /// Opens the side's part of the copy, past the page cache where the plan goes past it; none if it cannot be read.
-    /// The copy will say why better than a guess could.
+    /// Opens the side's part of the copy, with direct I/O if the plan uses it; `None` if it cannot be read. The
+    /// copy will report the reason.
     fn of(plan: &Plan, which: Side, facts: &Facts, len: u64, engine: EngineKind) -> Option<Probe> {
         let (side, tuning) = (plan.side(which), plan.tuning);
         let size = match facts.kind {
-            EndpointKind::File | EndpointKind::Block => facts.size.unwrap_or(0),
+            EndpointKind::Http | EndpointKind::Object => 0,
+            kind if kind.is_storage() => facts.size.unwrap_or(0),
             _ => 0,
         };
-        let range = Extent::new(side.offset, size.saturating_sub(side.offset).min(len));
+        let start = side.map.start();
+        let range = Extent::new(start, size.saturating_sub(start).min(len));
         if range.len == 0 {
             return None;
         }
@@ -322,7 +334,7 @@ impl Probe {
         (side.access.existing, side.access.exclusive) = (Existing::Keep, false);
         let way = if side.access.cache == Cache::Direct { Way::Direct } else { Way::Buffered };
         if way == Way::Buffered {
-            // Reading ahead for a guess must not fill the cache.
+            // Reads for the estimate must not fill the cache.
             side.access.cache = Cache::Drop;
         }
         let depth = tuning.limits.in_flight[which.index()].min(tuning.blocks().div_ceil(2)).clamp(1, DEPTH_MAX);
@@ -338,7 +350,7 @@ impl Probe {
         self.look
     }
 
-    /// Rates at places, where what is estimated takes `whole_s`, or as long as this side alone.
+    /// Rates at several positions, if the estimated copy takes `whole_s`, or as long as this side alone.
     fn zones(&mut self, whole_s: Option<f64>, budget: Budget) -> Vec<Zone> {
         let Some(look) = self.look else { return Vec::new() };
         let whole_s = whole_s.unwrap_or(look.whole_s);

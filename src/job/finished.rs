@@ -1,36 +1,42 @@
-//! What comes after a copy: its dests are read back, and the files beside it get their last words.
+//! The steps after a copy: its dests are read back, and the files beside it are completed.
+use super::block_map;
 use super::catch_up::CatchUp;
+use super::checksum as source_checksum;
 use super::opened::{Copied, Opened};
 use super::verify_dests;
-use crate::core::{Decision, Endpoint, Error, Outcome, Plan, Result, Series, Side};
+use crate::core::{Decision, Endpoint, Error, Outcome, Plan, Result, Series, Side, Stop};
 use crate::hold::Held;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// A copy that has come to its end.
+/// A finished copy.
 pub(crate) struct Finished {
-    /// By which it was made.
+    /// The decision that it executed.
     pub(crate) decision: Decision,
     pub(crate) outcome: Outcome,
-    /// How the copy went over time.
+    /// The tally over time.
     pub(crate) series: Series,
     pub(crate) started: SystemTime,
-    /// Files during the copy that could not be written. The copy is what it is.
+    /// Files beside the copy that could not be written. The copy is unaffected.
     pub(crate) failed_files: Vec<Error>,
-    /// The name of a dest leads to something else now.
+    /// The name of a dest now refers to another file.
     pub(crate) is_elsewhere: bool,
-    /// Dests that were left behind, and what they lack.
+    /// Dests that were left behind, and their missing parts.
     pub(crate) behind: Vec<CatchUp>,
+    /// What a signal asks after the copy too.
+    pub(super) stop: Arc<Stop>,
     _held: Vec<Held>,
 }
 
 impl Copied {
-    /// Reads back what is to be read back, and ends what was begun during the copy.
+    /// Reads back if planned, and completes the files beside the copy.
     pub(crate) fn finish(self) -> Finished {
         let Copied { opened, mut outcome, series, started, behind, journal } = self;
-        let Opened { session, plans, ends, dests, several, mut collector, map, held, .. } = opened;
+        let Opened { session, checksum, plans, ends, dests, several, mut collector, map, held, .. } = opened;
+        source_checksum::compare(checksum.as_ref(), &plans.all.plan.source.address, &mut outcome);
+        block_map::note(&plans.all.plan, &mut outcome);
         if several.is_some() {
             verify_dests::each(&session, &plans, &dests, &ends, &mut collector, &mut outcome);
         } else {
@@ -39,7 +45,7 @@ impl Copied {
         }
         let manifest = collector.finish(&mut outcome);
         if manifest.is_ok() {
-            journal.iter().for_each(|left| left.settle(&mut outcome, &ends[Side::Dest.index()]));
+            journal.iter().for_each(|left| left.close(&mut outcome, &ends[Side::Dest.index()]));
         }
         let strayed = if several.is_none() { strayed(&plans.all.plan, &ends[Side::Dest.index()]) } else { None };
         let is_elsewhere = strayed.is_some();
@@ -49,12 +55,13 @@ impl Copied {
         let behind = several.iter().flat_map(|several| several.behind());
         let behind = behind.map(|(number, claimed)| CatchUp::new(&plans, number, claimed.end())).collect();
         let decision = plans.all;
-        Finished { decision, outcome, series, started, failed_files, is_elsewhere, behind, _held: held }
+        let stop = session.shared_stop();
+        Finished { decision, outcome, series, started, failed_files, is_elsewhere, behind, stop, _held: held }
     }
 }
 
-/// What to report where the name of a destination file no longer leads to the file that was written: another program
-/// renamed, removed or replaced it meanwhile.
+/// The warning if the name of a destination file no longer refers to the file that was written, because another
+/// program renamed, removed or replaced it in the meantime.
 fn strayed(plan: &Plan, dest: &Arc<dyn Endpoint>) -> Option<String> {
     let written = rustix::fs::fstat(dest.descriptor()?).ok()?;
     if !plan.route.writes() || FileType::from_raw_mode(written.st_mode) != FileType::RegularFile {

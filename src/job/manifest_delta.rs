@@ -1,8 +1,8 @@
-//! `--delta=MANIFEST`: what is on the dest is reported by the manifest of the copy that was made to it last.
+//! `--delta=MANIFEST`: the manifest of the last copy to the dest describes its data.
 //!
-//! The source is read once for its digests, then those blocks are copied whose digests are not the manifest's. The
-//! manifest is believed only after a look at some blocks of the dest, and written into a journal before the first
-//! write: from then on it is no longer true of the dest, whatever becomes of this run.
+//! The source is read once for its digests, then the blocks are copied whose digests differ from the
+//! manifest's. The manifest is used only after a check of some blocks of the dest. Before the first write, the
+//! journal marks it as outdated: from then on it no longer describes the dest, even if this run fails.
 use crate::core::schedules;
 use crate::core::stages::Checklist;
 use crate::core::{
@@ -22,32 +22,32 @@ use crate::plan;
 use crate::plan::{Delta, Options};
 use std::time::{Duration, Instant};
 
-/// Blocks of the dest that are read before the manifest is believed, beside the first and the last.
+/// Number of blocks of the dest that are checked before the manifest is used, besides the first and the last.
 const LOOKED_AT: u64 = 16;
 
-/// The manifest that says what is on the dest.
+/// The manifest that describes the dest.
 pub(crate) struct ManifestDelta {
     path: String,
     manifest: Manifest,
 }
 
-/// What the dest has already.
+/// The data that the dest already has.
 pub(crate) struct BlocksInPlace {
-    /// Of the copy: whole blocks, by the manifest as they are on the source.
+    /// Extents of the copy: whole blocks that are equal on both sides according to the manifest.
     pub(crate) extents: ExtentSet,
-    /// Time that the look at the dest and the read of the source took.
+    /// Time for checking the dest and reading the source.
     took: Duration,
-    /// Of that, time in which there was nothing to do but wait for the source, for digests, and for the limit.
+    /// The part of it that was spent waiting for the source, for digests, and for the limit.
     waited: [Duration; 3],
-    /// What to report about that.
+    /// A note about it for the report.
     note: String,
 }
 
 impl ManifestDelta {
-    /// The manifest that `options` name, if any.
+    /// Opens the manifest that `options` name, if any.
     ///
     /// # Errors
-    /// It cannot be read, has other digests than a copy makes, or blocks of another size than was asked for.
+    /// It cannot be read, has other digests than a copy computes, or another block size than requested.
     pub(crate) fn open(options: &Options) -> Result<Option<Self>> {
         let Some(Delta::Manifest(path)) = &options.delta else { return Ok(None) };
         let manifest = manifest::open(path)?;
@@ -64,15 +64,15 @@ impl ManifestDelta {
         Ok(Some(ManifestDelta { path: path.clone(), manifest }))
     }
 
-    /// What was asked for, with blocks as the manifest has them.
-    pub(crate) fn settle(&self, options: &Options) -> Options {
+    /// The options with the block size of the manifest.
+    pub(crate) fn adjust(&self, options: &Options) -> Options {
         Options { manifest_block_bytes: Some(self.manifest.head.block_bytes), ..options.clone() }
     }
 
-    /// Refuses a dest that is not the one that the manifest describes, or no longer.
+    /// Refuses a dest that the manifest does not describe, or no longer describes.
     ///
     /// # Errors
-    /// Refused, saying why.
+    /// Refused, with the reason.
     pub(crate) fn fits(&self, plan: &Plan, dest: &Facts, found: &ExistingJournal) -> Result<()> {
         let (head, path, address) = (&self.manifest.head, &self.path, &dest.address);
         let refused = |what: String, advice: &str| Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice));
@@ -101,10 +101,16 @@ impl ManifestDelta {
                 "Give the manifest of the last copy to this destination, or use --delta without a manifest.",
             );
         }
-        if !began.contains(&plan.dest.offset) {
+        if self.manifest.is_listed() {
+            return refused(
+                format!("{path} describes a copy of ranges, not of one contiguous range"),
+                "Use --delta without a manifest, which reads the destination.",
+            );
+        }
+        if !began.contains(&plan.dest.map.start()) {
             let what = format!(
                 "{path} describes a copy that did not start at byte {} of destination {address}",
-                plan.dest.offset
+                plan.dest.map.start()
             );
             return refused(
                 what,
@@ -114,12 +120,12 @@ impl ManifestDelta {
         Ok(())
     }
 
-    /// Looks at some blocks of the dest, then reads the source. `collector` receives the digests of what is there, and
-    /// the journal that it is there.
+    /// Checks some blocks of the dest, then reads the source. `collector` receives the digests of the blocks
+    /// that the dest already has, and the journal their extents.
     ///
     /// # Errors
-    /// The dest is not what the manifest says: Refused. A side that cannot be read.
-    pub(crate) fn judge(
+    /// The dest does not match the manifest: Refused. A side that cannot be read.
+    pub(crate) fn examine(
         &self,
         session: &Session,
         plan: &Plan,
@@ -129,9 +135,9 @@ impl ManifestDelta {
     ) -> Result<DeltaResult> {
         let judged = self.read(session, plan, ends, collector);
         match &judged {
-            Ok(DeltaResult::There(there)) => begun.believe(&there.extents, &ends[Side::Dest.index()])?,
+            Ok(DeltaResult::InPlace(in_place)) => begun.adopt(&in_place.extents, &ends[Side::Dest.index()])?,
             // Nothing was written.
-            _ => begun.forget(),
+            _ => begun.discard(),
         }
         judged
     }
@@ -153,7 +159,7 @@ impl ManifestDelta {
         let reader =
             Reader { checker: Checker::new(&list, len, head.block_bytes), digested: DigestedBlockList::default() };
         let source = &ends[Side::Source.index()];
-        // A bad place is for the copy itself.
+        // The copy itself handles unreadable sectors.
         let outcome = digest_again(session, plan, OnError::default(), source, vec![Extent::new(0, len)], &reader);
         if let Some(signal) = signal_that_ended(outcome.ended)? {
             return Ok(DeltaResult::Interrupted(signal));
@@ -162,21 +168,21 @@ impl ManifestDelta {
         extents.remove_all(&self.in_blocks(&reader.checker.into_differing(), len));
         for block in reader.digested.into_blocks() {
             for part in extents.within(block.extent) {
-                // Only zeros come in other pieces than blocks.
+                // Only runs of zeros do not coincide with blocks.
                 collector.on_event(&Event::Digested(DigestedBlock { extent: part, ..block }));
             }
         }
-        let (there, read_s) = (extents.total_bytes(), outcome.elapsed.as_secs_f64());
+        let (equal_bytes, read_s) = (extents.total_bytes(), outcome.elapsed.as_secs_f64());
         let note = format!(
-            "read the source first, in {read_s:.1} s: according to {}, {there} of its {len} bytes are already on the \
-             destination",
+            "read the source first, in {read_s:.1} s: according to {}, {equal_bytes} of its {len} bytes are already on \
+             the destination",
             self.path
         );
         let waited = [outcome.sides[Side::Source.index()].waited, outcome.digest_waited, outcome.limit_waited];
-        Ok(DeltaResult::There(BlocksInPlace { extents, took: began.elapsed(), waited, note }))
+        Ok(DeltaResult::InPlace(BlocksInPlace { extents, took: began.elapsed(), waited, note }))
     }
 
-    /// Whole blocks in which something differs, or could not be read when the manifest was made.
+    /// The whole blocks in which data differs, or was unreadable when the manifest was made.
     fn in_blocks(&self, differing: &ExtentSet, len: u64) -> ExtentSet {
         let block_bytes = self.manifest.head.block_bytes;
         let whole = |part: Extent| {
@@ -187,19 +193,19 @@ impl ManifestDelta {
         differing.iter().chain(self.manifest.unread.iter()).map(whole).filter(|block| !block.is_empty()).collect()
     }
 
-    /// Reads some blocks of the dest, and refuses it where one is not as the manifest says. Gives the signal that ended
-    /// it, if any.
+    /// Reads some blocks of the dest, and refuses it if one does not match the manifest. Returns the signal
+    /// that ended it, if any.
     fn look(&self, session: &Session, plan: &Plan, ends: &Endpoints, list: &Checklist) -> Result<Option<i32>> {
         let (len, block_bytes) = (self.manifest.closing.len_bytes, self.manifest.head.block_bytes);
         let per_million = (LOOKED_AT * 1_000_000).div_ceil(len.div_ceil(block_bytes).max(1)).min(1_000_000);
         let places = draw(len, block_bytes, per_million as u32);
         let reading = plan::read_back(plan, places.iter().map(|place| place.len).sum());
         let reader = to_read(plan, ends)?;
-        // What is on the medium counts, not what a cache still has; where it is not available, the cache is as good.
-        let _ = reader.uncache(Extent::new(plan.dest.offset, len));
+        // The medium must be read, not the page cache; if eviction fails, the cache has the same data.
+        let _ = reader.uncache(plan.dest.map.hull(len));
         let ends: Endpoints = [disks::missing_side(), reader];
         let checker = Checker::new(list, len, block_bytes);
-        let outcome = session.run(Task::new(&reading, &ends, &mut *schedules::listed(places), &checker));
+        let outcome = session.run(Task::new(&reading, &ends, &mut *schedules::listed(&reading, &places), &checker));
         if let Some(signal) = signal_that_ended(outcome.ended)? {
             return Ok(Some(signal));
         }
@@ -212,11 +218,11 @@ impl ManifestDelta {
     }
 }
 
-/// The result of judging.
+/// The result of the check.
 pub(crate) enum DeltaResult {
-    /// This is there.
-    There(BlocksInPlace),
-    /// A signal came before anything was written.
+    /// The dest already has these blocks.
+    InPlace(BlocksInPlace),
+    /// A signal arrived before anything was written.
     Interrupted(i32),
 }
 
@@ -229,7 +235,7 @@ fn signal_that_ended(ended: Ended) -> Result<Option<i32>> {
     }
 }
 
-/// Holds the digests of the source against the manifest, and keeps them.
+/// Compares the digests of the source with the manifest, and stores them.
 struct Reader<'a> {
     checker: Checker<'a>,
     digested: DigestedBlockList,
@@ -243,7 +249,7 @@ impl Observer for Reader<'_> {
 }
 
 impl BlocksInPlace {
-    /// Puts into the report what was not written, and the time that it took to find that out.
+    /// Adds to the report what was not written, and the time for determining that.
     pub(crate) fn add_to(self, outcome: &mut Outcome) {
         outcome.elapsed += self.took;
         let [source, digests, limit] = self.waited;
@@ -251,7 +257,7 @@ impl BlocksInPlace {
         outcome.digest_waited += digests;
         outcome.limit_waited += limit;
         outcome.totals.unchanged_bytes += self.extents.total_bytes();
-        // What is there no earlier run of this copy has written.
+        // These blocks were not written by an earlier run of this copy.
         outcome.kept.iter_mut().for_each(|kept| kept.already_bytes = 0);
         outcome.notes.push(self.note);
     }

@@ -1,19 +1,20 @@
-//! `--mapfile`: what could be read of the source, could not be, and was not tried, for GNU ddrescue to continue.
-use crate::core::{Extent, ExtentSet, Outcome, Plan, Result, Side};
+//! `--mapfile`: lists the parts of the source that were read, unreadable, and not tried, for GNU ddrescue to
+//! continue.
+use crate::core::{ExtentSet, Outcome, Plan, Result, Side};
 use crate::ledger::mapfile::{Mapfile, MapfileFile};
 use std::path::Path;
 
-/// A mapfile to be written at the end of a copy, whose place is held from before the first write.
+/// A mapfile to be written at the end of a copy; its name is reserved before the first write.
 pub(crate) struct Map {
     address: String,
     file: MapfileFile,
 }
 
 impl Map {
-    /// Holds the place of the mapfile at `address`; `None` where none was asked for.
+    /// Reserves the name of the mapfile at `address`; `None` if none was requested.
     ///
     /// # Errors
-    /// `Refused` for what already exists, `Io` for a place that cannot be written.
+    /// `Refused` if it already exists, `Io` if it cannot be created.
     pub(crate) fn begin(address: Option<&str>) -> Result<Option<Self>> {
         let Some(address) = address else { return Ok(None) };
         let path = Path::new(address);
@@ -21,27 +22,24 @@ impl Map {
         Ok(Some(Map { address: address.to_owned(), file }))
     }
 
-    /// Writes it, however the copy ended.
+    /// Writes the mapfile, regardless of how the copy ended.
     ///
     /// # Errors
-    /// `Io` where it could not be written.
+    /// `Io` if it cannot be written.
     pub(crate) fn finish(self, plan: &Plan, outcome: &Outcome) -> Result<()> {
         self.file.close(&of_outcome(plan, outcome)).map_err(|fault| fault.into_error(&self.address))
     }
 }
 
-/// The mapfile of a copy, in positions of the source. Nothing counts as read that is not claimed.
+/// The mapfile of a copy, in offsets of the source. Only claimed bytes count as read.
 fn of_outcome(plan: &Plan, outcome: &Outcome) -> Mapfile {
-    let (start, claimed) = (plan.source.offset, outcome.claimed);
+    let (map, claimed) = (&plan.source.map, outcome.claimed);
     let unread = &outcome.unread[Side::Source.index()];
     let mut bad = unread.runs.clone();
     if let Some(place) = outcome.ended.bad_place() {
         bad.insert(place);
     }
-    let mut finished: ExtentSet = [Extent::new(start + claimed.offset, claimed.len)].into_iter().collect();
+    let mut finished: ExtentSet = map.places(claimed).collect();
     finished.remove_all(&bad);
-    if let Some(ranges) = &plan.ranges {
-        finished = finished.intersection(&ranges.extents().iter().copied().collect());
-    }
-    Mapfile::of_sets(Extent::new(start, plan.len.unwrap_or(claimed.len)), &finished, &bad)
+    Mapfile::of_sets(map.hull(plan.len.unwrap_or(claimed.len)), &finished, &bad)
 }

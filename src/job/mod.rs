@@ -1,17 +1,22 @@
 //! A copy, step by step, to one destination or several: prepared → agreed → opened → copied → verified → ended.
 //!
-//! Each step is a type that only the step before it gives: nothing is opened for writing that was not agreed to, no
-//! destination before the source, and nothing is called complete that was to be read back and was not. What has to be
-//! asked or shown goes through an [`operator::Operator`]: it must not know who that is, and prints nothing.
+//! Each step is a type that only the step before it produces: nothing is opened for writing before the user
+//! agreed, no destination before the source, and nothing is reported as complete that was to be read back and
+//! was not. Questions and progress go through an [`operator::Operator`]; this room must not know which one, and
+//! prints nothing.
 #![forbid(unsafe_code)]
 pub(crate) mod beside;
+mod block_map;
 mod catch_up;
+mod checksum;
 mod concurrent_readback;
 mod digest_collector;
 mod digested;
 pub(crate) mod estimate;
 mod finished;
+mod image;
 pub(crate) mod journal;
+mod lost_server;
 pub(crate) mod manifest;
 mod manifest_delta;
 mod mapfile;
@@ -19,6 +24,7 @@ mod opened;
 pub(crate) mod operator;
 mod prepared;
 pub(crate) mod read_back;
+pub(crate) mod rescue;
 pub(crate) mod saved;
 pub(crate) mod session;
 mod time_limit;
@@ -29,11 +35,13 @@ use crate::core::{EngineKind, Host};
 use crate::engine;
 pub(crate) use catch_up::CatchUp;
 pub(crate) use finished::Finished;
+pub(crate) use image::image_content;
+pub(crate) use lost_server::LostServers;
 pub(crate) use opened::{CopyResult, Opened};
 pub(crate) use prepared::Prepared;
 
-/// What this machine and this process may do. The ring is asked for only where a plan could want it: `engine` is the
-/// one that was asked for by name.
+/// The capabilities of this machine and this process. io_uring is probed only if a plan could use it: `engine`
+/// is the one that the user requested.
 pub(crate) fn host(engine: Option<EngineKind>) -> Host {
     let wanted = matches!(engine, None | Some(EngineKind::Ring));
     let ring_refused = if wanted { engine::ring_refused() } else { None };

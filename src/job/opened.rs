@@ -1,6 +1,6 @@
-//! A copy with its sides open, and how it runs.
+//! A copy with open sides, and its execution.
 use super::digest_collector::DigestCollector;
-use super::journal::{ActiveJournal, FinishedJournal};
+use super::journal::{ActiveJournal, ExistingJournal, FinishedJournal};
 use super::manifest_delta::{DeltaResult, ManifestDelta};
 use super::mapfile::Map;
 use super::operator::Operator;
@@ -16,23 +16,25 @@ use crate::disks;
 use crate::disks::several::Several;
 use crate::engine::Endpoints;
 use crate::hold::Held;
-use crate::plan::{Options, Plans};
+use crate::plan::{Checksum, Options, Plans};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// A copy whose sides are open: the source first, for opening a dest may empty it; and before that, an old journal was
-/// ended, for what it claims is about to become untrue.
+/// A copy whose sides are open: the source first, because opening a dest may truncate it. Before both, an old
+/// journal was removed, because its claims become invalid.
 pub(crate) struct Opened {
     pub(super) session: Session,
+    /// What the source has to be.
+    pub(super) checksum: Option<Checksum>,
     pub(super) plans: Plans,
     pub(super) ends: Endpoints,
     /// Each dest.
     pub(super) dests: Vec<OpenDest>,
-    /// What all of them are, where there are several.
+    /// The endpoint that contains all of them, if there are several.
     pub(super) several: Option<Arc<Several>>,
     pub(super) collector: DigestCollector,
     pub(super) map: Option<Map>,
-    /// No other haul writes to these meanwhile.
+    /// Locks against other haul processes.
     pub(super) held: Vec<Held>,
     journal: Option<ActiveJournal>,
     delta: Option<ManifestDelta>,
@@ -40,48 +42,51 @@ pub(crate) struct Opened {
 
 /// One dest, open.
 pub(super) struct OpenDest {
-    /// Both sides, this one being the dest.
+    /// Both sides, with this one as the dest.
     pub(super) ends: Endpoints,
-    /// `None`: it is not to be read back.
+    /// `None`: it is not read back.
     pub(super) reader: Option<Arc<dyn Endpoint>>,
 }
 
-/// A copy that was carried out, however it ended, and is not read back yet.
+/// A copy after its execution, complete or not, that has not been read back yet.
 pub(crate) struct Copied {
     pub(super) opened: Opened,
     pub(super) outcome: Outcome,
     pub(super) series: Series,
     pub(super) started: SystemTime,
-    /// Blocks that were read back behind the writer.
+    /// Blocks that were read back during the copy.
     pub(super) behind: Vec<DigestedBlock>,
-    /// A journal that ends when the manifest is true again.
+    /// A journal to be removed when the updated manifest is complete.
     pub(super) journal: Option<FinishedJournal>,
 }
 
 /// The result of running a copy.
 pub(crate) enum CopyResult {
-    /// It ran, however it ended.
+    /// It was executed, whether complete or not.
     Copied(Box<Copied>),
-    /// This signal came before the first write.
+    /// This signal arrived before the first write.
     Interrupted(i32),
 }
 
 impl Confirmed {
-    /// Opens the sides, and the files during the copy.
+    /// Opens the sides, and the files beside the copy.
     ///
     /// # Errors
-    /// What cannot be opened. Nothing was written.
+    /// The error of the file that cannot be opened. Nothing was written.
     pub(crate) fn open(self) -> Result<Opened> {
         let Confirmed { prepared, held } = self;
         let Prepared { operator, options, source, dests, plans, journals, delta } = prepared;
-        // Of what differs nothing can be estimated, nor of what is only read again, and of several dests the slowest
-        // would bind.
+        // An estimate is impossible if only differences are copied or data is only read again, and the slowest
+        // of several dests would determine the time.
         let rereads = options.resume && !plans.all.plan.hashes.is_empty();
-        let alone = delta.is_none() && dests.len() == 1 && options.ranges.is_none() && !rereads;
+        let alone = delta.is_none() && dests.len() == 1 && !rereads;
         let estimated = if alone { estimate::of_copy(&options, &plans.all.plan, &source, &dests[0]) } else { None };
         let collector = DigestCollector::begin(&options, &plans.all.plan, &source, &dests.iter().collect::<Vec<_>>())?;
         let map = Map::begin(options.mapfile.as_deref())?;
         let source_end = disks::open_source(&plans.all.plan.source, &source)?;
+        let with_upload =
+            |(facts, found): (Facts, &ExistingJournal)| Facts { upload: found.upload().cloned(), ..facts };
+        let dests: Vec<Facts> = dests.into_iter().zip(&journals).map(with_upload).collect();
         let begun = plans.alone.iter().zip(journals).map(|(plan, found)| found.begin(plan, &source_end));
         let begun: Vec<_> = begun.collect::<Result<_>>()?;
         let opened = Opened::new(&options, plans, source_end, &dests, collector, operator)?;
@@ -91,7 +96,7 @@ impl Confirmed {
 }
 
 impl Opened {
-    /// Opens the dests; the source is open.
+    /// Opens the dests; the source is already open.
     pub(super) fn new(
         options: &Options,
         plans: Plans,
@@ -110,29 +115,42 @@ impl Opened {
         let several = (dests.len() > 1).then(|| {
             let parts = each().zip(plans.all.plan.dests.clone()).collect();
             let several = Arc::new(Several::new(parts, plans.all.plan.write_order));
-            let told = operator.clone();
-            several.on_drop(Box::new(move |error| told.dropped(error)));
+            let reporter = operator.clone();
+            several.on_drop(Box::new(move |error| reporter.dropped(error)));
             several
         });
         let dest =
             several.clone().map_or_else(|| each().next().expect("a copy has a destination"), |several| several as _);
         let session = Session::new(operator);
         let (map, held, journal, delta) = (None, Vec::new(), None, None);
-        Ok(Opened { session, plans, ends: [source, dest], dests, several, collector, map, held, journal, delta })
+        let checksum = options.checksum.clone();
+        Ok(Opened {
+            session,
+            checksum,
+            plans,
+            ends: [source, dest],
+            dests,
+            several,
+            collector,
+            map,
+            held,
+            journal,
+            delta,
+        })
     }
 
-    /// Carries it out.
+    /// Executes the copy.
     ///
     /// # Errors
-    /// The dest is not what `--delta=MANIFEST` says, or no thread is left; nothing was written then. Other failures are
-    /// in the outcome.
+    /// The dest does not match `--delta=MANIFEST`, or no thread is available; nothing was written then. Other
+    /// failures are in the outcome.
     pub(crate) fn copy(mut self) -> Result<CopyResult> {
         let started = SystemTime::now();
-        let there = match self.delta.take().zip(self.journal.as_mut()) {
+        let in_place = match self.delta.take().zip(self.journal.as_mut()) {
             None => None,
             Some((delta, journal)) => {
-                match delta.judge(&self.session, &self.plans.all.plan, &self.ends, &self.collector, journal)? {
-                    DeltaResult::There(there) => Some(there),
+                match delta.examine(&self.session, &self.plans.all.plan, &self.ends, &self.collector, journal)? {
+                    DeltaResult::InPlace(in_place) => Some(in_place),
                     DeltaResult::Interrupted(signal) => return Ok(CopyResult::Interrupted(signal)),
                 }
             }
@@ -151,20 +169,20 @@ impl Opened {
             concurrent_readback::followed(session, plan, reader, &self.collector, tally, copy)
         })?;
         if outcome.ended_well() {
-            // Reading back has no bound.
-            session.stop().forget_time();
+            // The time limit does not apply to reading back.
+            session.stop().clear_time_limit();
         }
-        // Until the manifest is true again, the journal is what says that it is not.
-        let renews = there.map(|there| there.add_to(&mut outcome)).is_some();
+        // Until the manifest is valid again, the journal marks it as outdated.
+        let renews = in_place.map(|in_place| in_place.add_to(&mut outcome)).is_some();
         if !renews {
-            journal.iter().for_each(|left| left.settle(&mut outcome, &ends[Side::Dest.index()]));
+            journal.iter().for_each(|left| left.close(&mut outcome, &ends[Side::Dest.index()]));
         }
         let journal = journal.filter(|_| renews);
         Ok(CopyResult::Copied(Box::new(Copied { opened: self, outcome, series, started, behind, journal })))
     }
 }
 
-/// The schedule of what is left to be copied.
+/// The schedule of the data that is still to be copied.
 fn what_is_left(plan: &Plan, source: &Arc<dyn Endpoint>, keeping: Option<&CheckpointPlan>) -> Box<dyn Schedule> {
     match keeping {
         Some(CheckpointPlan { already, .. }) if !already.is_empty() => schedules::rest(plan, source, already),
@@ -172,11 +190,11 @@ fn what_is_left(plan: &Plan, source: &Arc<dyn Endpoint>, keeping: Option<&Checkp
     }
 }
 
-/// Opens the dest, for reading too where what is there counts.
+/// Opens the dest, also for reading if its present data is needed.
 fn open_dest(options: &Options, plan: &Plan, dest: &Facts) -> Result<Arc<dyn Endpoint>> {
     match plan.route {
         Route::Delta { .. } => disks::open_dest_to_change(&plan.dest, dest),
-        // Beside a gap it may have what the source gives no more.
+        // Next to unreadable sectors it may have data that the source no longer returns.
         _ if options.resume && plan.on_error.skip => disks::open_dest_to_change(&plan.dest, dest),
         _ => disks::open_dest(&plan.dest, dest),
     }

@@ -1,4 +1,4 @@
-//! Who started a job: asked before anything is lost, and shown what runs.
+//! The interface to the caller of a job: asks before data is overwritten, and receives progress.
 use super::journal::{ResumeChoice, Unfinished};
 use super::undo::PutBack;
 use crate::core::{Error, Facts, Observer, Plan, PlanNotes, Result, RunTally, Series, Stop};
@@ -10,53 +10,53 @@ use std::sync::Arc;
 pub(crate) struct Run<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) ends: &'a Endpoints,
-    /// Asks it to end.
+    /// Requests its end.
     pub(crate) stop: &'a Arc<Stop>,
-    /// Its numbers, or those of several that run at once, one for each destination of the plan.
+    /// Its tally, or those of several concurrent runs, one for each destination of the plan.
     pub(crate) watched: &'a [RunTally],
     pub(crate) forecast: Option<Forecast>,
 }
 
-/// A run that is shown.
+/// The display of a run.
 pub(crate) trait RunDisplay: Observer + Send {
-    /// Ends it; later calls do nothing.
+    /// Ends the display; later calls do nothing.
     fn finish(&self);
 
-    /// How the run went until now.
+    /// The course of the run so far.
     fn series(&self) -> Series;
 }
 
-/// Answers what a job asks, and shows what it does. A terminal, or a substitute.
+/// Answers the questions of a job, and shows its progress: a terminal, or a substitute.
 pub(crate) trait Operator: Send + Sync {
-    /// Receives what may be wrong.
+    /// Receives a warning.
     fn warn(&self, warning: &str);
 
-    /// Receives what there is to know about a plan, before anything is asked.
+    /// Receives the notes of a plan, before any question.
     fn warn_of(&self, notes: &PlanNotes);
 
-    /// Receives that what an earlier measurement left on this device was put back, before the copy that these notes are
-    /// of.
+    /// Receives that the original data of an earlier measurement was restored on this device, before the copy
+    /// with these notes.
     fn put_back(&self, address: &str, done: &PutBack, notes: &mut PlanNotes);
 
     /// Receives that a destination failed, and that the copy to the others continues.
     fn dropped(&self, error: &Error);
 
-    /// Says what happens to an unfinished copy to the destination of `plan`.
+    /// Decides about an unfinished copy to the destination of `plan`.
     ///
     /// # Errors
-    /// Refused: nothing is to be written.
-    fn settle(&self, plan: &Plan, unfinished: &Unfinished) -> Result<ResumeChoice>;
+    /// Refused: nothing may be written.
+    fn resume_choice(&self, plan: &Plan, unfinished: &Unfinished) -> Result<ResumeChoice>;
 
-    /// Agrees that what is on the destination is overwritten.
+    /// Confirms that the data on the destination may be overwritten.
     ///
     /// # Errors
-    /// Refused: nothing is to be written.
+    /// Refused: nothing may be written.
     fn confirm(&self, plan: &Plan, source: &Facts, dest: &Facts) -> Result<()>;
 
-    /// Shows a run; from now on a signal is about it.
+    /// Shows a run; from now on signals concern it.
     fn begin(&self, run: Run<'_>) -> Arc<dyn RunDisplay>;
 
-    /// The run is over: a signal ends the process at once.
+    /// The last run has ended: a signal ends the process at once.
     fn done(&self);
 }
 
@@ -77,7 +77,7 @@ pub(super) mod tests {
 
         fn dropped(&self, _error: &Error) {}
 
-        fn settle(&self, _plan: &Plan, _unfinished: &Unfinished) -> Result<ResumeChoice> {
+        fn resume_choice(&self, _plan: &Plan, _unfinished: &Unfinished) -> Result<ResumeChoice> {
             Ok(ResumeChoice::Restart)
         }
 

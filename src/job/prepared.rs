@@ -1,41 +1,50 @@
-//! A copy before its first write: both sides examined, everything decided, whatever forbids it found.
+//! A copy before its first write: both sides are examined, and everything is decided, including every reason to
+//! refuse it.
 use super::journal::{self, ExistingJournal, ResumeChoice};
 use super::manifest_delta::ManifestDelta;
 use super::operator::Operator;
-use super::{beside, host, saved, undo};
+use super::{beside, block_map, checksum, host, image, saved, undo};
 use crate::core::{Decision, Facts, Result, Side};
 use crate::disks::{self, probe};
 use crate::hold::Held;
 use crate::plan::{self, JournalChoice, Options, Plans};
 use std::sync::Arc;
 
-/// A copy that was examined. Nothing is changed yet.
+/// A copy that was examined. Nothing has been changed yet.
 pub(crate) struct Prepared {
     pub(super) operator: Arc<dyn Operator>,
     pub(super) options: Options,
     pub(super) source: Facts,
     pub(super) dests: Vec<Facts>,
     pub(super) plans: Plans,
-    /// What there is of an earlier copy to each dest.
+    /// Existing journals about each dest.
     pub(super) journals: Vec<ExistingJournal>,
-    /// What the dest has already, by the manifest of an earlier copy.
+    /// The manifest of an earlier copy, for the data that the dest already has.
     pub(super) delta: Option<ManifestDelta>,
 }
 
 impl Prepared {
-    /// Looks at both sides and decides everything. With `--resume` and without `--dry-run`, what measuring left on the
-    /// dest is put back: a journal is held against the present data, and that has to be what the copy wrote.
+    /// Examines both sides and decides everything. With `--resume` and without `--dry-run`, restores the
+    /// original data that a measurement overwrote on the dest: the journal is compared with the present data,
+    /// which must be that of the copy.
     ///
     /// # Errors
-    /// Whatever forbids the copy.
+    /// Every reason to refuse the copy.
     pub(crate) fn look(options: &Options, operator: &Arc<dyn Operator>) -> Result<Prepared> {
         let delta = ManifestDelta::open(options)?;
-        let options = delta.as_ref().map_or_else(|| options.clone(), |delta| delta.settle(options));
+        let options = delta.as_ref().map_or_else(|| options.clone(), |delta| delta.adjust(options));
+        let options = checksum::with_checksum(options)?;
         let addresses: Vec<&str> = std::iter::once(&options.dest).chain(&options.also).map(String::as_str).collect();
         let through = Side::BOTH.map(|side| options.passthrough.may(side));
         let (mut source, mut dests) = probe::several_through(&options.source, &addresses, through)?;
+        source = image::settle(&options, source, &dests)?;
+        let (options, mut warnings) = block_map::apply(options, &mut source, &dests)?;
+        let (options, more) = checksum::look_beside(options, &source, &dests);
+        warnings.extend(more);
+        checksum::digest_stored(&options, &mut source);
         saved::recall(std::iter::once(&mut source).chain(&mut dests), &**operator);
-        let plans = plan::several(&options, &source, &dests, &host(options.engine))?;
+        let mut plans = plan::several(&options, &source, &dests, &host(options.engine))?;
+        plans.all.notes.warnings.extend(warnings);
         let operator = operator.clone();
         let mut prepared = Prepared { operator, options, source, dests, plans, journals: Vec::new(), delta };
         beside::check(&prepared.options, &prepared.sides())?;
@@ -43,7 +52,7 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// What is to be done.
+    /// The decision.
     pub(crate) fn decision(&self) -> &Decision {
         &self.plans.all
     }
@@ -56,7 +65,7 @@ impl Prepared {
 
     fn look_for_journals(&mut self) -> Result<()> {
         let Prepared { operator, options, source, dests, plans, journals, delta } = self;
-        // Of several none is kept, but an old one claims what is about to become untrue.
+        // A copy to several dests has no journal, but an existing one becomes invalid.
         let journal = if dests.len() > 1 { JournalChoice::Never } else { options.journal.clone() };
         let asked = Options { journal, ..options.clone() };
         let notes = &mut plans.all.notes;
@@ -68,6 +77,8 @@ impl Prepared {
             let mut found = journal::look(&asked, plan, source, dest)
                 .map_err(|error| if looks_only { undo::explain(dest, error) } else { error })?;
             notes.warnings.append(&mut found.warnings);
+            notes.why.extend(found.resumed());
+            notes.already_bytes += found.already_bytes();
             notes.warnings.extend(found.reread_warning(plan));
             if let Some(delta) = &*delta {
                 delta.fits(plan, dest, &found)?;
@@ -84,28 +95,39 @@ impl Prepared {
         Ok(())
     }
 
-    /// Asks what has to be asked, then puts back what measuring left on each dest, and locks them against other hauls.
+    /// Asks the necessary questions, then restores data that a measurement overwrote on each dest, and locks
+    /// the dests against other haul processes.
     ///
     /// # Errors
-    /// Refused where the operator does not agree; another haul writes there; what cannot be read back.
-    pub(crate) fn agree(mut self) -> Result<Confirmed> {
+    /// Refused if the operator does not agree; a dest is locked by another haul process; a dest cannot be read
+    /// back.
+    pub(crate) fn agree(self) -> Result<Confirmed> {
         let can_resume = self.dests.len() == 1 && self.delta.is_none();
         for (plan, found) in self.plans.alone.iter().zip(&self.journals) {
             let Some(unfinished) = found.unfinished(plan, can_resume) else { continue };
-            if self.operator.settle(plan, &unfinished)? == ResumeChoice::Resume {
+            if self.operator.resume_choice(plan, &unfinished)? == ResumeChoice::Resume {
                 let (options, operator) = (resumed(&self.options), self.operator.clone());
-                // The journal is locked by the first look at it.
+                // The journal is locked while `self` exists.
                 drop(self);
                 return Prepared::look(&options, &operator)?.agree();
             }
         }
-        let Prepared { operator, options, source, dests, plans, .. } = &mut self;
+        let Prepared { operator, options, source, dests, plans, .. } = &self;
         operator.warn_of(&plans.all.notes);
-        for (plan, dest) in plans.alone.iter().zip(&*dests) {
+        for (plan, dest) in plans.alone.iter().zip(dests) {
             if plan::needs_confirmation(plan, dest) && !options.yes {
                 operator.confirm(plan, source, dest)?;
             }
         }
+        self.lock()
+    }
+
+    /// Locks the destinations without asking, for the rest of a copy that the operator has already agreed to.
+    ///
+    /// # Errors
+    /// As for [`Prepared::agree`].
+    pub(super) fn lock(mut self) -> Result<Confirmed> {
+        let Prepared { operator, options, dests, plans, .. } = &mut self;
         if plans.all.plan.read_back.is_some() || options.delta.is_some() {
             dests.iter().filter(|dest| dest.exists).try_for_each(|dest| probe::readable(&dest.address))?;
         }
@@ -118,18 +140,18 @@ impl Prepared {
     }
 }
 
-/// The same, to continue the copy that waits: its journal is there, whether one was requested or not.
-fn resumed(options: &Options) -> Options {
+/// The same options for resuming the unfinished copy: its journal exists, whether one was requested or not.
+pub(super) fn resumed(options: &Options) -> Options {
     let journal = match &options.journal {
         JournalChoice::Never => JournalChoice::Auto,
         other => other.clone(),
     };
-    // A digest of all data reads again what is copied: only where the command line asks for it.
+    // A digest of all data reads the copied data again: only if the command line requests it.
     let hashes = if options.hashes_are_defaults { Vec::new() } else { options.hashes.clone() };
-    Options { resume: true, journal, hashes, ..options.clone() }
+    Options { resume: true, journal, hashes, ..block_map::forget(&checksum::forget(options)) }
 }
 
-/// A copy that may be made: the operator agrees, and no other haul writes to its dests.
+/// A copy that may be made: the operator agrees, and the dests are locked against other haul processes.
 pub(crate) struct Confirmed {
     pub(super) prepared: Prepared,
     pub(super) held: Vec<Held>,

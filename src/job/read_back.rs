@@ -1,4 +1,5 @@
-//! After a copy: the dest is read back and compared; what differs is read again, written once more, and read again.
+//! Verification after a copy: reads the dest back and compares it; blocks that differ are read again,
+//! rewritten, and read again.
 use crate::core::schedules;
 use crate::core::stages::{Checklist, sample};
 use crate::core::{
@@ -13,8 +14,8 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// The dest, open for reading, where `plan` has it read back. Opened before the first write, so that what cannot be
-/// read is refused then.
+/// Opens the dest for reading, if `plan` reads it back. Called before the first write, so that an unreadable
+/// dest is refused then.
 ///
 /// # Errors
 /// As for [`disks::open_compared`].
@@ -22,18 +23,18 @@ pub(crate) fn reader(plan: &Plan, ends: &Endpoints) -> Result<Option<Arc<dyn End
     plan.read_back.as_ref().map(|_| to_read(plan, ends)).transpose()
 }
 
-/// The dest of a copy that is open, for reading.
+/// Opens the dest of an open copy for reading.
 ///
 /// # Errors
 /// As for [`disks::open_compared`].
 pub(crate) fn to_read(plan: &Plan, ends: &Endpoints) -> Result<Arc<dyn Endpoint>> {
     let dest = &ends[Side::Dest.index()];
     if plan.dest.through.is_some() {
-        // A node takes every command by one descriptor, and a second one would be in the way of the first.
+        // A node serves all commands with one descriptor, and a second one would conflict with the first.
         return Ok(dest.clone());
     }
     let side = plan::read_back(plan, 0).dest;
-    // The identity is that of the file that was just made, not of the name it has.
+    // The identity is that of the file that was just created, not that of its name.
     let facts: &Facts = dest.facts();
     disks::open_compared(&side, facts)
 }
@@ -44,24 +45,24 @@ pub(crate) struct ReadBackResult {
     pub(crate) ended: Ended,
 }
 
-/// A dest that is to be read back.
+/// A dest to read back.
 pub(crate) struct DestToVerify<'a> {
-    /// By which it was written.
+    /// The plan that wrote it.
     pub(crate) plan: &'a Plan,
     pub(crate) ends: &'a Endpoints,
     pub(crate) reader: Arc<dyn Endpoint>,
-    /// Bytes of the copy that are there.
+    /// Bytes of the copy on the destination.
     pub(crate) len: u64,
-    /// Blocks that were read back already, behind the writer.
+    /// Blocks that were already read back during the copy.
     pub(crate) behind: Vec<DigestedBlock>,
 }
 
-/// Of the blocks that were read back behind the writer, as few are read again when everything is written, at least: a
-/// drive that reports a false capacity writes over a large part of them, and one of these will show it.
+/// Minimum share of the blocks read back during the copy that is read again at the end: a drive that reports a
+/// false capacity overwrites a large part of them, and one of these blocks detects that.
 const AGAIN_PER_MILLION: u32 = 10_000;
 const AGAIN_BLOCKS_MIN: u64 = 32;
 
-/// Reads back what is there, or these blocks of it, and compares it with `list`.
+/// Reads back the destination, or these blocks of it, and compares them with `list`.
 pub(crate) fn read_back(
     session: &Session,
     written: DestToVerify<'_>,
@@ -79,14 +80,14 @@ pub(crate) fn read_back(
     ReadBackResult { verified, ended }
 }
 
-/// The blocks of a copy of `len` bytes that `plan` has read back; `None`: all.
+/// The blocks of a copy of `len` bytes that `plan` reads back; `None`: all.
 pub(crate) fn drawn(plan: &Plan, len: u64) -> Option<Vec<Extent>> {
-    let (wish, digests) = (plan.read_back.as_ref()?, plan.digest_blocks?);
-    let Portion::Sample { per_million } = wish.portion else { return None };
+    let (options, digests) = (plan.read_back.as_ref()?, plan.digest_blocks?);
+    let Portion::Sample { per_million } = options.portion else { return None };
     Some(draw(len, digests.block_bytes, per_million))
 }
 
-/// Blocks at random, so many of a million, the first and the last among them.
+/// A random selection of `per_million` blocks of a million, including the first and the last.
 pub(crate) fn draw(len: u64, block_bytes: u64, per_million: u32) -> Vec<Extent> {
     let random = RandomState::new();
     let mut drawn = 0u64;
@@ -96,21 +97,22 @@ pub(crate) fn draw(len: u64, block_bytes: u64, per_million: u32) -> Vec<Extent> 
     })
 }
 
-/// The result of reading back behind the writer, of a copy that did not get to its end.
+/// The result of reading back during the copy, for an incomplete copy.
 pub(crate) fn so_far(block_bytes: u64, behind: &[DigestedBlock], list: &Checklist) -> Verified {
-    let (bytes, wrong) = judged(behind, Checker::new(list, u64::MAX, block_bytes));
+    let (bytes, wrong) = compared(behind, Checker::new(list, u64::MAX, block_bytes));
     Verified { bytes, behind_bytes: bytes, blocks: bytes.div_ceil(block_bytes), wrong, ..Verified::default() }
 }
 
-/// Of blocks that were read back in their order: how many bytes, in whole blocks, and which differ.
-fn judged(behind: &[DigestedBlock], checker: Checker<'_>) -> (u64, ExtentSet) {
+/// For blocks that were read back in order: the number of bytes in whole blocks, and the blocks that differ.
+fn compared(behind: &[DigestedBlock], checker: Checker<'_>) -> (u64, ExtentSet) {
     behind.iter().for_each(|block| checker.on_event(&Event::Digested(*block)));
     let end = behind.last().map_or(0, |block| block.extent.end());
     let whole = if end == checker.len { end } else { end - end % checker.block_bytes };
     (whole, checker.into_differing())
 }
 
-/// Reads `extents` of the source, which are whole blocks, for their digests alone; `collector` receives each.
+/// Reads `extents` of the source, which are whole blocks, only to digest them; `collector` receives each
+/// digest.
 pub(crate) fn digest_again(
     session: &Session,
     plan: &Plan,
@@ -122,7 +124,7 @@ pub(crate) fn digest_again(
     let nothing = disks::missing_side();
     let plan = plan::digest_again(plan, total(&extents), on_error);
     let ends = [source.clone(), nothing];
-    session.run(Task::new(&plan, &ends, &mut *schedules::listed(extents), collector))
+    session.run(Task::new(&plan, &ends, &mut *schedules::listed(&plan, &extents), collector))
 }
 
 struct Verification<'a> {
@@ -138,9 +140,9 @@ struct Verification<'a> {
 impl Verification<'_> {
     fn verify(&self, sample: Option<Vec<Extent>>, behind: &[DigestedBlock], verified: &mut Verified) -> Ended {
         verified.cached_bytes = self.uncache();
-        let (behind_bytes, mut wrong) = judged(behind, Checker::new(self.list, self.len, self.block_bytes));
+        let (behind_bytes, mut wrong) = compared(behind, Checker::new(self.list, self.len, self.block_bytes));
         let (extents, again_bytes) = match behind_bytes {
-            0 => (sample.or_else(|| self.plan.ranges_from_first()), 0),
+            0 => (sample, 0),
             _ => self.rest(behind_bytes),
         };
         let first = self.pass(extents);
@@ -151,7 +153,7 @@ impl Verification<'_> {
         if !matches!(first.ended, Ended::Complete) || verified.wrong.is_empty() {
             return first.ended;
         }
-        // A read that went wrong on its way is no wrong byte on the medium.
+        // An error during the transfer does not mean that the data on the medium is wrong.
         self.uncache();
         let again = self.pass(Some(verified.wrong.iter().collect()));
         if !matches!(again.ended, Ended::Complete) {
@@ -162,16 +164,16 @@ impl Verification<'_> {
         if verified.wrong.is_empty() {
             return again.ended;
         }
-        let not_rewritten = self.plan.read_back.as_ref().and_then(|wish| wish.not_rewritten.clone());
+        let not_rewritten = self.plan.read_back.as_ref().and_then(|options| options.not_rewritten.clone());
         if not_rewritten.is_some() {
             verified.not_rewritten = not_rewritten;
             return again.ended;
         }
-        self.put_right(verified)
+        self.rewrite_wrong(verified)
     }
 
-    /// What is to be read when so much was read back behind the writer: some of that again, which is how many bytes,
-    /// and all behind it.
+    /// What must still be read after reading back during the copy: a sample of that part, whose size is
+    /// returned, and everything after it.
     fn rest(&self, behind_bytes: u64) -> (Option<Vec<Extent>>, u64) {
         let blocks = behind_bytes.div_ceil(self.block_bytes);
         let least = (u128::from(AGAIN_BLOCKS_MIN) * 1_000_000).div_ceil(blocks.max(1).into()).min(1_000_000) as u32;
@@ -181,8 +183,8 @@ impl Verification<'_> {
         (Some(extents), again_bytes)
     }
 
-    /// Writes what is wrong once more from the source, and looks whether it is right then.
-    fn put_right(&self, verified: &mut Verified) -> Ended {
+    /// Rewrites wrong blocks from the source, and checks the result.
+    fn rewrite_wrong(&self, verified: &mut Verified) -> Ended {
         let extents: Vec<Extent> = verified.wrong.iter().collect();
         let rewrite = plan::rewrite(self.plan, total(&extents));
         let written = self.run(&rewrite, self.ends, Some(extents.clone()));
@@ -199,7 +201,7 @@ impl Verification<'_> {
         last.ended
     }
 
-    /// Reads blocks back: all of them, or those of `extents`.
+    /// Reads blocks back: all of them, or those in `extents`.
     fn pass(&self, extents: Option<Vec<Extent>>) -> PassResult {
         let len = extents.as_ref().map_or(self.len, |extents| total(extents));
         let plan = plan::read_back(self.plan, len);
@@ -210,21 +212,21 @@ impl Verification<'_> {
 
     fn run(&self, plan: &Plan, ends: &Endpoints, extents: Option<Vec<Extent>>) -> PassResult {
         let mut schedule = match extents {
-            Some(extents) => schedules::listed(extents),
+            Some(extents) => schedules::listed(plan, &extents),
             None => schedules::make(plan, &ends[0]),
         };
-        let checker = Checker::of(self.plan, self.list, self.len, self.block_bytes);
+        let checker = Checker::new(self.list, self.len, self.block_bytes);
         let outcome = self.session.run(Task::new(plan, ends, &mut *schedule, &checker));
         let differing = checker.into_differing();
         PassResult { ended: outcome.ended, bytes: outcome.totals.dest_bytes(), differing }
     }
 
-    /// Has the page cache drop the dest. Bytes that can then be read from it only; `None`: unknown.
+    /// Evicts the dest from the page cache. Returns the number of bytes that remain in it; `None`: unknown.
     fn uncache(&self) -> Option<u64> {
-        let whole = Extent::new(self.plan.dest.offset, self.len);
+        let whole = self.plan.dest.map.hull(self.len);
         let cached = self.reader.uncache(whole);
         if self.plan.dest.through.is_some() || self.plan.dest.access.cache == Cache::Direct {
-            // What is left in the cache is passed by, but for an odd end.
+            // Direct reads bypass pages left in the cache, except for an unaligned end.
             let page = crate::core::PAGE_BYTES as u64;
             let tail = whole.end() % page;
             let odd = self.plan.dest.through.is_none() && tail > 0 && tail <= self.len;
@@ -241,39 +243,30 @@ struct PassResult {
     differing: ExtentSet,
 }
 
-/// Holds what is read against what it should be.
+/// Compares the digests of what is read with the expected ones.
 pub(crate) struct Checker<'a> {
     list: &'a Checklist,
     /// Bytes of the copy.
     len: u64,
     block_bytes: u64,
-    /// Where a block ends early, because a range of the copy does; ascending.
-    range_ends: Vec<u64>,
     differing: Mutex<ExtentSet>,
 }
 
 impl<'a> Checker<'a> {
     pub(crate) fn new(list: &'a Checklist, len: u64, block_bytes: u64) -> Self {
-        Checker { list, len, block_bytes, range_ends: Vec::new(), differing: Mutex::default() }
+        Checker { list, len, block_bytes, differing: Mutex::default() }
     }
 
-    /// The same of a copy by `plan`, which may be of ranges.
-    fn of(plan: &Plan, list: &'a Checklist, len: u64, block_bytes: u64) -> Self {
-        let ranges = plan.ranges_from_first().unwrap_or_default();
-        let range_ends = ranges.iter().map(Extent::end).collect();
-        Checker { range_ends, ..Checker::new(list, len, block_bytes) }
-    }
-
-    /// A whole block ends there, or the copy or a range of it.
+    /// Whether a whole block, or the copy, ends there.
     fn is_end(&self, at: u64) -> bool {
-        at == self.len || at.is_multiple_of(self.block_bytes) || self.range_ends.binary_search(&at).is_ok()
+        at == self.len || at.is_multiple_of(self.block_bytes)
     }
 
     pub(crate) fn into_differing(self) -> ExtentSet {
         self.differing.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same for a report of what differs, in whole blocks.
+    /// The differences as a report lists them, in whole blocks.
     pub(crate) fn into_differences(self) -> Differences {
         let mut differences = Differences::default();
         self.into_differing().iter().for_each(|run| differences.add(run, run.offset, run.len));
@@ -284,7 +277,7 @@ impl<'a> Checker<'a> {
 impl Observer for Checker<'_> {
     fn on_event(&self, event: &Event<'_>) {
         let Event::Digested(block) = event else { return };
-        // A pass that was interrupted in the middle of a block says nothing about that block.
+        // If a pass was interrupted within a block, that block is not compared.
         let end = block.extent.end();
         let whole_end = if self.is_end(end) { end } else { end - end % self.block_bytes };
         let Some(whole) = whole_end.checked_sub(block.extent.offset).filter(|&whole| whole > 0) else { return };

@@ -1,4 +1,4 @@
-//! A dest that lies: every damage is found at its place, and none where there is none.
+//! A dest that corrupts data: every damage is found at its offset, and undamaged data is never reported.
 use super::*;
 use crate::core::{EndpointKind, Host, Kind, Op, Outcome, Request};
 use crate::disks::memory::Memory;
@@ -14,12 +14,12 @@ use std::io;
 const BLOCK: u64 = 64 << 10;
 const LEN: usize = 20 * BLOCK as usize + 777;
 
-/// What is done to a transfer that covers a byte.
+/// The corruption of a transfer that covers a byte.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Corruption {
-    /// A write that never gets there.
+    /// A write that is lost.
     Drop,
-    /// A bit that turns on its way.
+    /// A flipped bit.
     Flip,
     /// An error.
     Fail,
@@ -30,32 +30,33 @@ struct CorruptTransfer {
     op: Op,
     byte: u64,
     how: Corruption,
-    /// Transfers of this byte that are let be before, and that are lied about then.
+    /// Number of transfers of this byte that succeed before `times` corrupted ones.
     after: u32,
     times: u32,
 }
 
-/// Bytes in memory that are not always what was written.
+/// Memory whose contents may differ from what was written.
 struct CorruptingMemory {
     memory: Memory,
-    lies: Mutex<Vec<CorruptTransfer>>,
+    corruptions: Mutex<Vec<CorruptTransfer>>,
 }
 
 impl CorruptingMemory {
-    fn about(memory: Memory, lies: &[CorruptTransfer]) -> Arc<Self> {
-        Arc::new(CorruptingMemory { memory, lies: Mutex::new(lies.to_vec()) })
+    fn about(memory: Memory, corruptions: &[CorruptTransfer]) -> Arc<Self> {
+        Arc::new(CorruptingMemory { memory, corruptions: Mutex::new(corruptions.to_vec()) })
     }
 
     fn due(&self, request: &Request) -> Option<(u64, Corruption)> {
         let span = request.at()..request.at() + u64::from(request.left());
-        let mut lies = self.lies.lock().unwrap();
-        let lie = lies.iter_mut().find(|lie| lie.op == request.op && span.contains(&lie.byte))?;
-        if lie.after > 0 {
-            lie.after -= 1;
+        let mut corruptions = self.corruptions.lock().unwrap();
+        let corrupt =
+            corruptions.iter_mut().find(|corrupt| corrupt.op == request.op && span.contains(&corrupt.byte))?;
+        if corrupt.after > 0 {
+            corrupt.after -= 1;
             return None;
         }
-        lie.times = lie.times.checked_sub(1)?;
-        Some((lie.byte, lie.how))
+        corrupt.times = corrupt.times.checked_sub(1)?;
+        Some((corrupt.byte, corrupt.how))
     }
 }
 
@@ -98,7 +99,7 @@ fn bytes() -> Vec<u8> {
     (0..LEN).map(byte).collect()
 }
 
-/// Copies to a dest with these lies, and reads back.
+/// Copies to a dest with these corruptions, and reads back.
 fn copied(source: Arc<CorruptingMemory>, dest: &Arc<CorruptingMemory>, portion: Portion) -> Outcome {
     let options = Options {
         verify: Some(portion),
@@ -130,11 +131,11 @@ fn source() -> Arc<CorruptingMemory> {
     CorruptingMemory::about(Memory::disk(bytes(), &[]), &[])
 }
 
-fn dest(lies: &[CorruptTransfer]) -> Arc<CorruptingMemory> {
-    CorruptingMemory::about(Memory::disk(vec![0xEE; LEN], &[]), lies)
+fn dest(corruptions: &[CorruptTransfer]) -> Arc<CorruptingMemory> {
+    CorruptingMemory::about(Memory::disk(vec![0xEE; LEN], &[]), corruptions)
 }
 
-/// The blocks that hold these bytes.
+/// The blocks that contain these bytes.
 fn blocks(bytes: &[u64]) -> ExtentSet {
     let block = |&byte: &u64| {
         let start = byte - byte % BLOCK;
@@ -143,12 +144,12 @@ fn blocks(bytes: &[u64]) -> ExtentSet {
     bytes.iter().map(block).collect()
 }
 
-fn lie(op: Op, byte: u64, how: Corruption, after: u32, times: u32) -> CorruptTransfer {
+fn corrupt(op: Op, byte: u64, how: Corruption, after: u32, times: u32) -> CorruptTransfer {
     CorruptTransfer { op, byte, how, after, times }
 }
 
 #[test]
-fn a_clean_copy_raises_no_alarm() {
+fn an_intact_copy_is_verified() {
     let dest = dest(&[]);
     let verified = copied(source(), &dest, Portion::All).verified.unwrap();
     assert!(verified.is_right() && !verified.sampled);
@@ -160,19 +161,20 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn lost_and_turned_writes_are_found_and_put_right_and_no_others_touched(
+    fn lost_and_corrupted_writes_are_found_and_only_they_are_rewritten(
         places in prop::collection::vec((0..LEN as u64, any::<bool>()), 1..6),
     ) {
         let how = |flip: bool| if flip { Corruption::Flip } else { Corruption::Drop };
-        // Of two lies about one request only the first is reported.
-        let lie = |&(byte, flip): &(u64, bool)| lie(Op::Write, byte, how(flip), 0, 1);
-        let lies: Vec<CorruptTransfer> = places.iter().map(lie).collect();
-        let dest = dest(&lies);
+        // Of two corruptions of one request only the first takes effect.
+        let corrupt = |&(byte, flip): &(u64, bool)| corrupt(Op::Write, byte, how(flip), 0, 1);
+        let corruptions: Vec<CorruptTransfer> = places.iter().map(corrupt).collect();
+        let dest = dest(&corruptions);
         let outcome = copied(source(), &dest, Portion::All);
         let verified = outcome.verified.unwrap();
         prop_assert!(matches!(outcome.ended, Ended::Complete) && verified.complete);
         let touched = blocks(&places.iter().map(|place| place.0).collect::<Vec<_>>());
-        // What was lied about when it was written again may be wrong still; everything else is right.
+        // A block that was corrupted again when it was rewritten may still be wrong; all other blocks are
+        // correct.
         let mut seen = verified.rewritten.clone();
         seen.insert_all(&verified.wrong);
         for block in seen.iter() {
@@ -188,9 +190,9 @@ proptest! {
 }
 
 #[test]
-fn a_lost_write_is_written_once_more() {
+fn a_lost_write_is_rewritten() {
     let byte = 7 * BLOCK + 5;
-    let dest = dest(&[lie(Op::Write, byte, Corruption::Drop, 0, 1)]);
+    let dest = dest(&[corrupt(Op::Write, byte, Corruption::Drop, 0, 1)]);
     let verified = copied(source(), &dest, Portion::All).verified.unwrap();
     assert!(verified.is_right());
     assert_eq!((verified.rewritten, verified.misread), (blocks(&[byte]), ExtentSet::new()));
@@ -198,29 +200,29 @@ fn a_lost_write_is_written_once_more() {
 }
 
 #[test]
-fn what_can_not_be_put_right_is_wrong() {
+fn damage_that_cannot_be_repaired_fails_the_verification() {
     let places = [0, 9 * BLOCK + 1, LEN as u64 - 1];
-    let lies = places.map(|byte| lie(Op::Write, byte, Corruption::Flip, 0, u32::MAX));
-    let outcome = copied(source(), &dest(&lies), Portion::All);
+    let corruptions = places.map(|byte| corrupt(Op::Write, byte, Corruption::Flip, 0, u32::MAX));
+    let outcome = copied(source(), &dest(&corruptions), Portion::All);
     let verified = outcome.verified.unwrap();
     assert!(!verified.is_right() && verified.complete && verified.rewritten.is_empty());
     assert_eq!(verified.wrong, blocks(&places));
 }
 
 #[test]
-fn a_bit_that_turned_on_the_way_back_is_no_damage() {
+fn a_bit_flip_during_read_back_is_not_damage() {
     let byte = 12 * BLOCK;
-    let dest = dest(&[lie(Op::Read, byte, Corruption::Flip, 0, 1)]);
+    let dest = dest(&[corrupt(Op::Read, byte, Corruption::Flip, 0, 1)]);
     let verified = copied(source(), &dest, Portion::All).verified.unwrap();
     assert!(verified.is_right() && verified.rewritten.is_empty());
     assert_eq!(verified.misread, blocks(&[byte]));
 }
 
 #[test]
-fn a_stream_cannot_be_read_again_and_that_is_said() {
+fn the_report_states_that_a_stream_cannot_be_reread() {
     let byte = 2 * BLOCK;
     let mut stream = Memory::pipe(bytes(), &[]);
-    let dest = dest(&[lie(Op::Write, byte, Corruption::Drop, 0, 1)]);
+    let dest = dest(&[corrupt(Op::Write, byte, Corruption::Drop, 0, 1)]);
     assert_eq!(stream.bytes().len(), LEN);
     stream = Memory::pipe(stream.bytes(), &[]);
     let verified = copied(CorruptingMemory::about(stream, &[]), &dest, Portion::All).verified.unwrap();
@@ -229,10 +231,11 @@ fn a_stream_cannot_be_read_again_and_that_is_said() {
 }
 
 #[test]
-fn a_source_that_gives_other_bytes_the_second_time_is_told_and_nothing_is_claimed() {
+fn a_source_that_changes_between_reads_is_reported_and_nothing_is_verified() {
     let byte = 5 * BLOCK + 9;
-    let source = CorruptingMemory::about(Memory::disk(bytes(), &[]), &[lie(Op::Read, byte, Corruption::Flip, 1, 1)]);
-    let dest = dest(&[lie(Op::Write, byte, Corruption::Drop, 0, 1)]);
+    let source =
+        CorruptingMemory::about(Memory::disk(bytes(), &[]), &[corrupt(Op::Read, byte, Corruption::Flip, 1, 1)]);
+    let dest = dest(&[corrupt(Op::Write, byte, Corruption::Drop, 0, 1)]);
     let verified = copied(source, &dest, Portion::All).verified.unwrap();
     assert!(!verified.is_right());
     assert_eq!(verified.wrong, blocks(&[byte]));
@@ -240,9 +243,9 @@ fn a_source_that_gives_other_bytes_the_second_time_is_told_and_nothing_is_claime
 }
 
 #[test]
-fn a_sample_reads_a_part_and_finds_what_is_in_it() {
+fn a_sample_reads_a_part_and_finds_its_damage() {
     let last = LEN as u64 - 1;
-    let dest = dest(&[lie(Op::Write, last, Corruption::Flip, 0, u32::MAX)]);
+    let dest = dest(&[corrupt(Op::Write, last, Corruption::Flip, 0, u32::MAX)]);
     let verified = copied(source(), &dest, Portion::Sample { per_million: 100_000 }).verified.unwrap();
     assert!(verified.sampled && verified.complete);
     assert!((3..=5).contains(&verified.blocks), "{}", verified.blocks);
@@ -250,20 +253,20 @@ fn a_sample_reads_a_part_and_finds_what_is_in_it() {
 }
 
 #[test]
-fn a_dest_that_cannot_be_read_back_is_a_failure_and_not_verified() {
-    let dest = dest(&[lie(Op::Read, 6 * BLOCK, Corruption::Fail, 0, u32::MAX)]);
+fn a_dest_that_cannot_be_read_back_fails_the_verification() {
+    let dest = dest(&[corrupt(Op::Read, 6 * BLOCK, Corruption::Fail, 0, u32::MAX)]);
     let outcome = copied(source(), &dest, Portion::All);
     let Ended::Failed(error) = &outcome.ended else { panic!("{:?}", outcome.ended) };
     assert_eq!((error.kind, error.side), (Kind::Io, Some(Side::Dest)));
     let verified = outcome.verified.unwrap();
     assert!(!verified.complete && !verified.is_right());
-    // The block it failed in was not compared, so nothing is said of it.
+    // The block in which it failed was not compared, so nothing is reported about it.
     assert!(verified.wrong.is_empty());
     assert_eq!(dest.facts().kind, EndpointKind::Memory);
 }
 
-/// Copies 80 blocks and reads back behind the writer, by four, until what may be read so has been; `between` is done
-/// with the dest then, before the copy is over.
+/// Copies 80 blocks and reads back during the copy, four at a time, up to the permitted amount; then `between`
+/// is applied to the dest, before the copy ends.
 fn followed(
     source: Arc<CorruptingMemory>,
     dest: &Arc<CorruptingMemory>,
@@ -287,7 +290,7 @@ fn followed(
     let copy = |hearer: &dyn Observer| {
         let outcome = session.run(Task::new(&plan, &ends, &mut *schedules::make(&plan, &ends[0]), hearer));
         let follows = (outcome.claimed.end().saturating_sub(4 * BLOCK)) / BLOCK * BLOCK;
-        // Patience for a busy machine; without the follower it never comes.
+        // Generous for a busy machine; reached only if the follower does not run.
         let give_up = Instant::now() + std::time::Duration::from_secs(60);
         while read_bytes(dest) < follows && Instant::now() < give_up {
             std::thread::sleep(std::time::Duration::from_millis(1));
@@ -304,7 +307,7 @@ fn followed(
 
 const LONG: usize = 80 * BLOCK as usize;
 
-/// Bytes that were read from it.
+/// Number of bytes that were read from it.
 fn read_bytes(dest: &CorruptingMemory) -> u64 {
     dest.memory.asked().iter().filter(|asked| asked.op == Op::Read).map(|asked| asked.extent.len).sum()
 }
@@ -316,7 +319,7 @@ fn long() -> (Arc<CorruptingMemory>, Arc<CorruptingMemory>) {
 }
 
 #[test]
-fn what_was_read_back_behind_the_writer_is_not_read_again_but_for_a_sample() {
+fn blocks_read_back_behind_the_writer_are_not_read_again_except_a_sample() {
     let (source, dest) = long();
     let verified = followed(source.clone(), &dest, |_| {}).verified.unwrap();
     assert!(verified.is_right() && verified.misread.is_empty() && verified.rewritten.is_empty());
@@ -328,11 +331,11 @@ fn what_was_read_back_behind_the_writer_is_not_read_again_but_for_a_sample() {
 }
 
 #[test]
-fn a_write_that_was_lost_is_found_behind_the_writer_and_put_right() {
+fn a_lost_write_is_found_behind_the_writer_and_rewritten() {
     let (source, _) = long();
     let places = [0, 7 * BLOCK + 5, 79 * BLOCK];
-    let lies = places.map(|byte| lie(Op::Write, byte, Corruption::Drop, 0, 1));
-    let dest = CorruptingMemory::about(Memory::disk(vec![0xEE; LONG], &[]), &lies);
+    let corruptions = places.map(|byte| corrupt(Op::Write, byte, Corruption::Drop, 0, 1));
+    let dest = CorruptingMemory::about(Memory::disk(vec![0xEE; LONG], &[]), &corruptions);
     let verified = followed(source.clone(), &dest, |_| {}).verified.unwrap();
     assert!(verified.is_right() && verified.behind_bytes > 0);
     let blocks: ExtentSet = places.iter().map(|byte| Extent::new(byte - byte % BLOCK, BLOCK)).collect();
@@ -341,7 +344,7 @@ fn a_write_that_was_lost_is_found_behind_the_writer_and_put_right() {
 }
 
 #[test]
-fn a_drive_that_writes_its_end_over_its_beginning_is_seen_through() {
+fn a_drive_that_wraps_around_is_detected() {
     let (source, dest) = long();
     let wrap = |dest: &CorruptingMemory| {
         let arena = crate::core::Arena::map(LONG / 2).unwrap();
@@ -358,9 +361,9 @@ fn a_drive_that_writes_its_end_over_its_beginning_is_seen_through() {
 }
 
 #[test]
-fn of_a_copy_that_fails_it_is_told_what_was_right_by_then() {
+fn a_failed_copy_reports_the_bytes_verified_so_far() {
     let (source, dest) = long();
-    let bad = lie(Op::Read, 60 * BLOCK, Corruption::Fail, 0, u32::MAX);
+    let bad = corrupt(Op::Read, 60 * BLOCK, Corruption::Fail, 0, u32::MAX);
     let source = CorruptingMemory::about(Memory::disk(source.memory.bytes(), &[]), &[bad]);
     let outcome = followed(source, &dest, |_| {});
     assert!(matches!(outcome.ended, Ended::Failed(_)));

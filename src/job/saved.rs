@@ -1,14 +1,14 @@
-//! What `haul tune --save` keeps, and copies begin with.
+//! The results that `haul tune --save` stores, with which copies begin.
 use crate::core::{Device, EndpointKind, Error, Facts, Kind, Op, Result, SavedPace};
 use crate::job::operator::Operator;
 use crate::ledger::saved::{self, SavedPaces};
 use crate::measure::BestPoint;
 use std::path::PathBuf;
 
-/// Keeps the answer for reading or writing the disk with these facts, and says where.
+/// Stores the answer for reading or writing the disk with these facts; returns the path of the file.
 ///
 /// # Errors
-/// There is no home, or the file cannot be read or written.
+/// There is no home directory, or the file cannot be read or written.
 pub(crate) fn keep(facts: &Facts, op: Op, answer: &BestPoint) -> Result<PathBuf> {
     let place = saved::place().ok_or_else(|| {
         let advice = "Set HOME or XDG_CONFIG_HOME.";
@@ -26,8 +26,8 @@ pub(crate) fn keep(facts: &Facts, op: Op, answer: &BestPoint) -> Result<PathBuf>
     Ok(place)
 }
 
-/// What was kept for the disks of a copy goes into their facts. A list that cannot be read is warned of: no copy fails
-/// for it.
+/// Adds the stored results for the disks of a copy to their facts. A file that cannot be read causes a warning,
+/// not an error.
 pub(crate) fn recall<'a>(sides: impl IntoIterator<Item = &'a mut Facts>, operator: &dyn Operator) {
     let paces = all(|warning| operator.warn(warning));
     for facts in sides {
@@ -37,13 +37,13 @@ pub(crate) fn recall<'a>(sides: impl IntoIterator<Item = &'a mut Facts>, operato
     }
 }
 
-/// What the disk or file with these facts is kept under.
+/// The key under which results for the disk or file with these facts are stored.
 fn name(facts: &Facts) -> String {
     let device_bytes = facts.size.filter(|_| facts.kind == EndpointKind::Block);
     saved::name(&facts.identity, &facts.path, device_bytes)
 }
 
-/// What was kept, for devices that are listed.
+/// Adds the stored results to listed devices.
 pub(crate) fn recall_all(devices: &mut [Device], warn: impl Fn(&str)) {
     let paces = all(warn);
     for device in devices {

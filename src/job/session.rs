@@ -1,4 +1,5 @@
-//! Runs of the engine that belong to one command: each is shown by itself, one stop ends all of them.
+//! Runs of the engine that belong to one command: each is shown separately, and one stop request ends all of
+//! them.
 use super::estimate::Estimated;
 use super::operator::{Operator, Run, RunDisplay};
 use crate::core::{CheckpointPlan, Event, Observer, Outcome, Plan, RunTally, Schedule, Series, Side, Stop, Tally};
@@ -8,16 +9,16 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread;
 
-/// What the runs of one command have in common.
+/// What the runs of one command share.
 pub(crate) struct Session {
     operator: Arc<dyn Operator>,
     estimated: Option<Estimated>,
     stop: Arc<Stop>,
-    /// One of several that run at once and are shown together; `None`: each run is shown by itself.
+    /// One of several concurrent runs that are shown together; `None`: each run is shown separately.
     among: Option<OneOfSeveral>,
 }
 
-/// One of several at once: where its numbers go, and what shows those of all.
+/// One of several concurrent runs: its tally, and the common display.
 struct OneOfSeveral {
     tally: Arc<Tally>,
     shown: Arc<dyn RunDisplay>,
@@ -30,14 +31,14 @@ pub(crate) struct Task<'a> {
     pub(crate) schedule: &'a mut dyn Schedule,
     /// Passes all events to the operator.
     pub(crate) observer: &'a dyn Observer,
-    /// The journal, where there is one.
+    /// The journal, if there is one.
     pub(crate) keeping: Option<CheckpointPlan>,
-    /// Numbers that an observer reads; `None`: no observer.
+    /// A tally that an observer reads; `None`: no observer.
     pub(crate) tally: Option<Arc<Tally>>,
 }
 
 impl<'a> Task<'a> {
-    /// Without a journal.
+    /// A task without a journal.
     pub(crate) fn new(
         plan: &'a Plan,
         ends: &'a Endpoints,
@@ -53,22 +54,27 @@ impl Session {
         Session { operator, estimated: None, stop: Arc::default(), among: None }
     }
 
-    /// The same, whose copy was estimated.
+    /// The same, with the estimate of the copy.
     pub(crate) fn estimated(self, estimated: Option<Estimated>) -> Self {
         Session { estimated, ..self }
     }
 
-    /// What asks all of them to end.
+    /// The stop request for all runs.
     pub(crate) fn stop(&self) -> &Stop {
         &self.stop
     }
 
-    /// Carries a plan out.
+    /// The stop request, for users that outlive the session.
+    pub(super) fn shared_stop(&self) -> Arc<Stop> {
+        self.stop.clone()
+    }
+
+    /// Executes a plan.
     pub(crate) fn run(&self, task: Task<'_>) -> Outcome {
         self.run_shown(task).0
     }
 
-    /// The same, with how the run went over time.
+    /// The same, and returns the course of the run.
     pub(crate) fn run_shown(&self, task: Task<'_>) -> (Outcome, Series) {
         let Task { plan, ends, schedule, observer, keeping, tally } = task;
         if let Some(OneOfSeveral { tally, shown }) = &self.among {
@@ -78,13 +84,12 @@ impl Session {
         }
         let dests = ends[Side::Dest.index()].dest_tallies();
         let tally = tally.unwrap_or_else(|| Arc::new(Tally { dests, ..Tally::default() }));
-        // What is written once more, or read back, is another pass.
+        // Rewriting and reading back are not part of the estimate.
         let estimated = self.estimated.as_ref().filter(|estimated| plan.route.writes() && estimated.is_of(plan));
         let already_bytes = keeping.as_ref().map_or(0, |keeping| keeping.already.total_bytes());
-        let estimate = estimated.map(|estimated| estimated.behind(already_bytes));
+        let estimate = estimated.map(|estimated| estimated.behind(already_bytes, !plan.hashes.is_empty()));
         let forecast = estimated.map(|estimated| estimated.forecast.clone());
-        let shown =
-            self.show(plan, ends, &[RunTally { tally: tally.clone(), total_bytes: plan.total_bytes() }], forecast);
+        let shown = self.show(plan, ends, &[RunTally { tally: tally.clone(), total_bytes: plan.len }], forecast);
         let both = ObserverPair { shown: &*shown, observer };
         let mut outcome =
             engine::run_keeping(plan, ends, schedule, engine::Watch::new(&self.stop, &tally, &both), keeping);
@@ -95,9 +100,9 @@ impl Session {
         (outcome, series)
     }
 
-    /// Does something with each of `jobs` at once, which come with the bytes that they have to move. Each gets a
-    /// session of its own; their runs are shown together, as one that carries `plan` out, with a row for each of its
-    /// dests. `ends` are given up when a signal comes.
+    /// Calls a function for each of `jobs` concurrently; each job comes with the number of bytes that it
+    /// transfers. Each gets a separate session; their runs are shown together, as one that executes `plan`,
+    /// with a row for each of its dests. `ends` are cancelled on a signal.
     pub(crate) fn at_once<J: Send, T: Send>(
         &self,
         plan: &Plan,
@@ -135,7 +140,7 @@ impl Session {
     }
 }
 
-/// Two observers of the same events.
+/// Passes the same events to two observers.
 struct ObserverPair<'a> {
     shown: &'a dyn RunDisplay,
     observer: &'a dyn Observer,

@@ -1,20 +1,20 @@
-//! A bound on the time of a copy: when it is up, the copy ends in good order, as after a signal.
+//! A time limit for a copy: when it expires, the copy ends in an orderly way, as after a signal.
 use crate::core::{Error, Kind, Result, Stop};
 use crate::engine::Endpoints;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Carries a copy out. After `time` it is asked to end, and what waits for another process is abandoned.
+/// Executes a copy. After `time` it is stopped, and calls that wait for another process are cancelled.
 ///
 /// # Errors
-/// No thread is left to watch the time.
+/// No thread is available to wait for the time limit.
 pub(crate) fn bounded<T>(time: Option<Duration>, stop: &Stop, ends: &Endpoints, copy: impl FnOnce() -> T) -> Result<T> {
     let Some(time) = time else { return Ok(copy()) };
     let (running, ended) = channel::<()>();
     thread::scope(|scope| {
         let watch = move || {
-            if ended.recv_timeout(time) == Err(RecvTimeoutError::Timeout) && stop.time_is_up() {
+            if ended.recv_timeout(time) == Err(RecvTimeoutError::Timeout) && stop.expire() {
                 ends.iter().for_each(|end| end.cancel());
             }
         };
@@ -37,10 +37,10 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_that_takes_longer_is_asked_to_end_and_one_that_does_not_is_let_be() {
+    fn only_a_copy_beyond_its_time_limit_is_stopped() {
         let stop = Stop::default();
         let wait = || {
-            while !stop.is_asked() {
+            while !stop.is_requested() {
                 thread::yield_now();
             }
         };
@@ -49,6 +49,6 @@ mod tests {
         let stop = Stop::default();
         assert_eq!(bounded(Some(Duration::from_secs(86_400)), &stop, &nothing(), || 7).unwrap(), 7);
         assert_eq!(bounded(None, &stop, &nothing(), || 8).unwrap(), 8);
-        assert!(!stop.is_asked());
+        assert!(!stop.is_requested());
     }
 }

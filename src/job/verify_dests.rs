@@ -1,4 +1,4 @@
-//! What comes after a copy: the dest is read back, or each of several.
+//! Verification after a copy: reads back the dest, or each of several.
 use crate::core::stages::Checklist;
 use crate::core::{DigestedBlock, Ended, Error, Extent, Kind, Outcome, Plan, Side};
 use crate::engine::Endpoints;
@@ -8,17 +8,17 @@ use crate::job::read_back::{self, DestToVerify, ReadBackResult};
 use crate::job::session::Session;
 use crate::plan::{self, Plans};
 
-/// A copy to one dest that was carried out.
+/// A copy to one dest after its execution.
 pub(super) struct CopiedDest<'a> {
-    /// By which it was.
+    /// The plan that was executed.
     pub(super) plan: &'a Plan,
     pub(super) dest: &'a OpenDest,
-    /// Blocks that were read back behind the writer.
+    /// Blocks that were read back during the copy.
     pub(super) behind: Vec<DigestedBlock>,
 }
 
-/// What comes after a copy to one dest, if it is complete: digests of what only earlier runs had in hand, and reading
-/// back.
+/// The steps after a complete copy to one dest: computes digests of data that only earlier runs copied, and
+/// reads back.
 pub(super) fn one(session: &Session, written: CopiedDest<'_>, collector: &mut DigestCollector, outcome: &mut Outcome) {
     let CopiedDest { plan, dest: OpenDest { ends, reader }, behind } = written;
     let len = outcome.claimed.end();
@@ -56,15 +56,15 @@ pub(super) fn one(session: &Session, written: CopiedDest<'_>, collector: &mut Di
     }
 }
 
-/// Zeros stood for what could not be read `again`: of what this run could not read either the dest has zeros, too.
-/// Where an earlier run could, it has bytes that can no longer be verified.
+/// Zeros replace data that could not be read `again`: if this run could not read it either, the dest has zeros,
+/// too. If an earlier run could, the dest has data that can no longer be verified.
 fn lost_since(plan: &Plan, outcome: &Outcome, again: &Outcome) -> Option<Error> {
     let [unread, lost] = [outcome, again].map(|outcome| &outcome.unread[Side::Source.index()].runs);
     let mut lost = lost.clone();
     lost.remove_all(unread);
     let first = lost.iter().next()?;
     let what = format!(
-        "cannot read {} again where an earlier run has read it ({} bytes): the expected data is unknown",
+        "cannot read {} again ({} bytes that an earlier run read): the expected data is unknown",
         plan.source.address,
         lost.total_bytes()
     );
@@ -72,7 +72,7 @@ fn lost_since(plan: &Plan, outcome: &Outcome, again: &Outcome) -> Option<Error> 
     Some(error.advise("The copy itself is complete. haul verify --on-error skip compares the readable part."))
 }
 
-/// The same after a copy to several dests: those that did not fail are read back, all at once.
+/// The same after a copy to several dests: those that did not fail are read back concurrently.
 pub(super) fn each(
     session: &Session,
     plans: &Plans,
@@ -90,7 +90,7 @@ pub(super) fn each(
     for (number, (dest, plan)) in dests.iter().zip(alone).enumerate() {
         let ended = &outcome.dests[number];
         let Some(reader) = dest.reader.clone().filter(|_| ended.error.is_none()) else { continue };
-        // What is copied to it afterwards begins with a whole block, and is read back then.
+        // The copy of the rest begins at a whole block, and is read back then.
         let len = if ended.behind { whole_blocks(all, ended.claimed.end()) } else { ended.claimed.end() };
         if len == 0 && ended.behind {
             continue;
@@ -114,13 +114,13 @@ pub(super) fn each(
         match ended {
             Ended::Complete => {}
             Ended::Interrupted(_) | Ended::OutOfTime => outcome.ended = ended,
-            // The others are what they are.
+            // The others are not affected.
             Ended::Failed(error) => dest.error = Some(*error),
         }
     }
 }
 
-/// As many of the first `len` bytes of a copy as are whole digested blocks.
+/// The largest number of bytes, up to `len`, that is whole digested blocks.
 pub(super) fn whole_blocks(plan: &Plan, len: u64) -> u64 {
     len - plan.digest_blocks.map_or(0, |digests| len % digests.block_bytes)
 }

@@ -1,22 +1,22 @@
-//! What is wrong with a record file.
+//! Faults of record files.
 use crate::core::{Error, Extent, Kind};
 use std::{error, fmt, io};
 
 /// The kinds of record files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordFile {
-    /// What the bytes of a copy were.
+    /// The digests of a copy's blocks.
     Manifest,
     /// Which bytes of a copy are durable.
     Journal,
-    /// GNU ddrescue's list of what could be read.
+    /// GNU ddrescue's list of what was read and what could not be read.
     Mapfile,
-    /// What stood on a device before its write rate was measured.
+    /// The original data of a device before its write rate was measured.
     Undo,
 }
 
 impl RecordFile {
-    /// The word for messages.
+    /// The name for messages.
     pub fn name(self) -> &'static str {
         match self {
             RecordFile::Manifest => "manifest",
@@ -27,69 +27,69 @@ impl RecordFile {
     }
 }
 
-/// What sort of fault it is.
+/// The kinds of faults.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FaultKind {
     /// The kernel could not read or write it.
     Io(io::Error),
-    /// It is something else: its first line is not that of such a record file.
+    /// It is not a record file of this kind, as its first line shows.
     Other,
-    /// It was written by a later haul, in a format that this one does not know.
+    /// It was written by a later haul, in a format that this one does not support.
     Newer {
         /// Its format version.
         version: u64,
     },
     /// It ends before its closing line, or within a line.
     Truncated,
-    /// Its checksum does not fit: bytes of it were changed.
+    /// Its checksum does not match: its bytes were changed.
     Damaged,
-    /// The line is as it was written and makes no sense; in words, a clause.
-    Senseless(String),
-    /// Bytes that two lines speak of, or that one speaks of beyond the end of the copy.
+    /// The line is unchanged but its contents are invalid: a clause.
+    Invalid(String),
+    /// These bytes are covered by two lines, or are beyond the end of the copy.
     Misplaced(Extent),
-    /// Bytes of the copy that no line speaks of.
+    /// Bytes of the copy that are not covered by any line.
     Missing(Extent),
-    /// More bytes than this in a line.
+    /// A line exceeds the maximum length.
     TooLong {
-        /// The most there may be.
+        /// The maximum length.
         bytes_max: usize,
     },
     /// Another process has it open.
     Busy,
-    /// It already exists and would be lost.
+    /// It already exists and would be overwritten.
     Exists,
-    /// Its name leads to no file that may be used for it; why, a clause.
+    /// The file of its name may not be used: why, a clause.
     Refused(String),
-    /// An earlier write to it failed, so that it is unknown what it says.
+    /// An earlier write to it failed, so that its content is unknown.
     Spoiled,
 }
 
-/// What is wrong with a record file, and in which line.
+/// A fault of a record file, and its line.
 ///
 /// `Display` prints one line without the path and without the advice; [`Fault::into_error`] adds both.
 #[derive(Debug)]
 pub struct Fault {
     /// Which record file.
     pub record_file: RecordFile,
-    /// The line, counted from 1; 0 where no line is to blame.
+    /// The line number, from 1; 0 if the fault is not in a line.
     pub line: u64,
-    /// What.
+    /// The kind of fault.
     pub kind: FaultKind,
 }
 
 impl Fault {
-    /// A fault that no line is to blame for.
+    /// A fault that is not in a line.
     pub(super) fn of(record_file: RecordFile, kind: FaultKind) -> Self {
         Fault { record_file, line: 0, kind }
     }
 
-    /// A journal that is not to be created again.
+    /// The fault of a journal that already exists and must not be created again.
     pub fn journal_exists() -> Self {
         Fault::of(RecordFile::Journal, FaultKind::Exists)
     }
 
-    /// What to do next, a full sentence.
+    /// What to do next: a full sentence.
     pub fn advice(&self) -> &'static str {
         match (&self.kind, self.record_file) {
             (FaultKind::Other, RecordFile::Manifest) => "Give the file that --manifest wrote.",
@@ -112,7 +112,7 @@ impl Fault {
             (FaultKind::Exists, _) => "Resume that copy, or remove the file if it is no longer needed.",
             (FaultKind::Io(error), _) if error.kind() == io::ErrorKind::NotFound => "Check the path.",
             (FaultKind::Io(_), _) => "Check that its file system is mounted, writable and not full.",
-            (FaultKind::Refused(_), _) => "Name another file, or move that one away if it is not needed.",
+            (FaultKind::Refused(_), _) => "Name another file.",
             (FaultKind::Spoiled, _) => "Run the copy again with --resume.",
             (_, RecordFile::Manifest) => "Create the manifest again from the source, or use another copy of the file.",
             (_, RecordFile::Journal) => "Copy again from the start: it is unknown which data is durable.",
@@ -124,7 +124,7 @@ impl Fault {
         }
     }
 
-    /// The error for the user, of the record file at `path`.
+    /// The error for the user, about the record file at `path`.
     pub fn into_error(self, path: &str) -> Error {
         let kind = match self.kind {
             FaultKind::Other | FaultKind::Newer { .. } => Kind::Usage,
@@ -139,7 +139,7 @@ impl Fault {
         }
     }
 
-    /// What is wrong and in which line, without the name of the record file.
+    /// The fault and its line, without the name of the record file.
     fn words(&self) -> String {
         let what = match &self.kind {
             FaultKind::Io(_) => "cannot read or write it".to_owned(),
@@ -148,7 +148,7 @@ impl Fault {
             FaultKind::Newer { version } => format!("its format version {version} is newer than this version of haul"),
             FaultKind::Truncated => "it is truncated".to_owned(),
             FaultKind::Damaged => "checksum mismatch: it is damaged".to_owned(),
-            FaultKind::Senseless(what) | FaultKind::Refused(what) => what.clone(),
+            FaultKind::Invalid(what) | FaultKind::Refused(what) => what.clone(),
             FaultKind::Misplaced(Extent { offset, len }) => {
                 format!("invalid extent of {len} bytes at byte {offset}")
             }
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_names_paper_path_line_and_what_to_do() {
+    fn a_fault_names_kind_path_line_and_advice() {
         let fault = Fault { record_file: RecordFile::Manifest, line: 17, kind: FaultKind::Damaged };
         let error = fault.into_error("/tmp/m");
         assert_eq!(error.to_string(), "manifest /tmp/m: line 17: checksum mismatch: it is damaged");
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_said_is_kept() {
+    fn the_error_of_the_kernel_is_kept() {
         let fault = Fault::of(RecordFile::Journal, FaultKind::Io(io::ErrorKind::StorageFull.into()));
         assert_eq!(fault.into_error("j").source.map(|source| source.kind()), Some(io::ErrorKind::StorageFull));
     }

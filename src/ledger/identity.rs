@@ -1,20 +1,20 @@
-//! Who a side is, as a record file remembers it.
+//! The identity of a side in a record file.
 use super::Mismatch;
 use crate::core::{EndpointKind, Facts, Side};
 use serde::{Deserialize, Serialize};
 
-/// Who a side was, in words that survive a restart of the machine: no device numbers, no descriptors.
+/// The identity of a side, in properties that survive a reboot: no device numbers, no descriptors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SideIdentity {
-    /// Its path, every symbolic link resolved; bytes that are not UTF-8 are replaced.
+    /// Its path, with symbolic links resolved; bytes that are not UTF-8 are replaced.
     pub path: String,
-    /// What it is: `file`, `block device`, `pipe`, …, as in [`EndpointKind::name`].
+    /// Its kind: `file`, `block device`, `pipe`, …, as in [`EndpointKind::name`].
     pub kind: String,
-    /// Where the copy begins on it, in bytes.
+    /// The offset at which the copy begins.
     pub offset_bytes: u64,
-    /// Bytes in it; `None` for a stream, and for a file that does not exist yet.
+    /// Its size; `None` for a stream, and for a file that does not exist yet.
     pub size_bytes: Option<u64>,
-    /// Smallest addressable unit; 1 where bytes are.
+    /// Logical block size; 1 if there is none.
     pub logical_block_bytes: u32,
     /// Vendor and model.
     pub model: Option<String>,
@@ -22,10 +22,13 @@ pub struct SideIdentity {
     pub serial: Option<String>,
     /// World wide name, EUI or UUID.
     pub wwn: Option<String>,
+    /// What identifies the content of a resource of a web server: its entity tag, or the time of its last change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
 }
 
 impl SideIdentity {
-    /// Who the side with these facts is, of which the copy begins at `offset_bytes`.
+    /// The identity of the side with these facts, on which the copy begins at `offset_bytes`.
     pub fn of(facts: &Facts, offset_bytes: u64) -> Self {
         SideIdentity {
             path: facts.path.to_string_lossy().into_owned(),
@@ -36,13 +39,14 @@ impl SideIdentity {
             model: facts.identity.model.clone(),
             serial: facts.identity.serial.clone(),
             wwn: facts.identity.wwn.clone(),
+            version: facts.identity.version.clone(),
         }
     }
 
-    /// What of `now` is not as it was, but for its size, which may rightly change.
+    /// The properties of `now` that have changed, except the size, which may change.
     ///
-    /// A device that says who it is may have come back under another path. One that does not, and a file, is known by
-    /// its path alone.
+    /// A device with a serial number or WWN may have another path now. A device without, or a file, is
+    /// identified only by its path.
     pub fn mismatches(&self, side: Side, now: &SideIdentity) -> Vec<Mismatch> {
         let mut found = Vec::new();
         let names_itself = self.serial.is_some() || self.wwn.is_some();
@@ -61,6 +65,9 @@ impl SideIdentity {
         if self.wwn != now.wwn {
             found.push(Mismatch::Wwn { side, then: self.wwn.clone(), now: now.wwn.clone() });
         }
+        if self.version != now.version {
+            found.push(Mismatch::Version { side, then: self.version.clone(), now: now.version.clone() });
+        }
         let (then, later) = (self.logical_block_bytes, now.logical_block_bytes);
         if then != later {
             found.push(Mismatch::LogicalBlock { side, then, now: later });
@@ -71,7 +78,7 @@ impl SideIdentity {
         found
     }
 
-    /// It is a regular file, whose size may change.
+    /// Whether it is a regular file, whose size may change.
     pub fn is_file(&self) -> bool {
         self.kind == EndpointKind::File.name()
     }

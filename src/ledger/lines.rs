@@ -1,8 +1,9 @@
-//! Lines of a record file, in bounded memory.
+//! Reads the lines of a record file in bounded memory.
 use super::{Fault, FaultKind, RecordFile};
 use std::io::{BufRead, Read};
 
-/// The most bytes in a line, its newline counted. Two paths of 4 KiB with every byte escaped fit.
+/// Maximum length of a line in bytes, including its newline. Two paths of 4 KiB fit even if every byte is
+/// escaped.
 pub(super) const LINE_BYTES_MAX: usize = 128 << 10;
 
 /// How a line ended.
@@ -12,7 +13,7 @@ pub(super) enum Line {
     Whole,
     /// With the end of the file.
     Torn,
-    /// There is none any more.
+    /// There are no more lines.
     None,
 }
 
@@ -20,13 +21,13 @@ pub(super) enum Line {
 pub(super) struct Lines<R> {
     input: R,
     record_file: RecordFile,
-    /// The present line, without its newline.
+    /// The current line, without its newline.
     pub bytes: Vec<u8>,
     /// Its number, counted from 1.
     pub number: u64,
     /// Bytes of the file before it.
     pub start: u64,
-    /// Bytes of the file up to its end.
+    /// Bytes of the file up to the end of the line.
     pub end: u64,
 }
 
@@ -53,7 +54,7 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// A fault of the present line.
+    /// A fault of the current line.
     pub(super) fn fault(&self, kind: FaultKind) -> Fault {
         Fault { record_file: self.record_file, line: self.number, kind }
     }
@@ -64,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_counted_and_the_last_may_be_torn() {
+    fn lines_are_numbered_and_the_last_may_be_torn() {
         let mut lines = Lines::new(RecordFile::Mapfile, &b"one\n\ntorn"[..]);
         let expected: [(Line, &[u8], u64); 4] =
             [(Line::Whole, b"one", 4), (Line::Whole, b"", 5), (Line::Torn, b"torn", 9), (Line::None, b"", 9)];

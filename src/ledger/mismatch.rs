@@ -1,15 +1,15 @@
-//! What no longer fits between a record file and the sides as they are now.
+//! Differences between a record file and the present sides.
 use crate::core::{Extent, Side};
 use std::fmt;
 
-/// One thing that is not as it was when the record file was begun: `then` and `now`.
+/// A property that has changed since the record file was begun: `then` and `now`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "side, then and now mean the same everywhere")]
 pub enum Mismatch {
-    /// Another path, of a side that does not say who it is.
+    /// Another path, of a side without serial number and WWN.
     Path { side: Side, then: String, now: String },
-    /// Another kind of thing: a file where a block device was.
+    /// Another kind: a file instead of a block device.
     Kind { side: Side, then: String, now: String },
     /// Another model.
     Model { side: Side, then: Option<String>, now: Option<String> },
@@ -17,25 +17,27 @@ pub enum Mismatch {
     Serial { side: Side, then: Option<String>, now: Option<String> },
     /// Another world wide name.
     Wwn { side: Side, then: Option<String>, now: Option<String> },
+    /// Another entity tag, or time of the last change, of a resource of a web server.
+    Version { side: Side, then: Option<String>, now: Option<String> },
     /// Another logical block size, in bytes.
     LogicalBlock { side: Side, then: u32, now: u32 },
-    /// Another size, in bytes; of a dest file, without `then`, one that is too short for what is durable on it.
+    /// Another size, in bytes; for a dest file, without `then`, one that is too short for its durable data.
     Size { side: Side, then: Option<u64>, now: Option<u64> },
-    /// The copy is to begin elsewhere on that side, in bytes.
+    /// The copy begins at another offset on that side, in bytes.
     Offset { side: Side, then: u64, now: u64 },
-    /// The copy is to have another length, in bytes.
+    /// The copy has another length, in bytes.
     Len { then: Option<u64>, now: Option<u64> },
-    /// The copy is to be made of other ranges, or of one run of bytes and not of ranges.
+    /// The copy has other ranges, or is one run of bytes instead of ranges.
     Ranges,
-    /// Other bytes in a place that was sampled; the offset is that on the side.
+    /// A sample differs; the offset is that on the side.
     Content { side: Side, extent: Extent },
-    /// A destination file was written to after the copy ended: its last write and its size in bytes.
+    /// A destination file was written to after the copy ended: its modification time and its size in bytes.
     Written { then: (String, u64), now: (String, u64) },
-    /// A place that was sampled cannot be read.
+    /// A sample cannot be read.
     Unreadable { side: Side, extent: Extent },
 }
 
-/// A clause: what is not as it was, what it was and what it is.
+/// A clause: the property, its former value and its present value.
 impl fmt::Display for Mismatch {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let or_not_reported = |text: &Option<String>| text.clone().unwrap_or_else(|| "not reported".to_owned());
@@ -52,10 +54,13 @@ impl fmt::Display for Mismatch {
             Mismatch::Wwn { side, then, now } => {
                 changed(out, *side, "world wide name", &or_not_reported(then), &or_not_reported(now))
             }
+            Mismatch::Version { side, then, now } => {
+                changed(out, *side, "ETag or Last-Modified", &or_not_reported(then), &or_not_reported(now))
+            }
             Mismatch::LogicalBlock { side, then, now } => {
                 changed(out, *side, "logical block size", &then.to_string(), &now.to_string())
             }
-            // Of a file that was to be made.
+            // The destination is a file that did not exist before.
             Mismatch::Size { side: Side::Dest, then: None, now } => {
                 write!(out, "the destination has {} bytes, fewer than the journal lists as durable", now.unwrap_or(0))
             }

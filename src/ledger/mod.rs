@@ -1,10 +1,11 @@
-//! What was copied, on record file: the manifest (what the bytes were), the journal (which of them are durable) and GNU
-//! ddrescue's mapfile (which could not be read); what `haul tune` found for each disk, and the original data of one
-//! before its write rate was measured; and the file that a report's page goes to.
+//! Record files: the manifest (digests of the data), the journal (which bytes are durable), GNU ddrescue's
+//! mapfile (which could not be read), the undo journal (original data before a write measurement), the results
+//! of `haul tune` for each disk, and the file of a report's page.
 //!
-//! This room must not know how bytes are copied, when they become durable or what a report says: it writes what it is
-//! given to a file, and reads it back without ever believing more than was written.
+//! This room must not know how bytes are copied, when they become durable or what a report contains: it writes
+//! the values that it is given to a file, and reads them back without ever accepting more than was written.
 #![forbid(unsafe_code)]
+pub mod bmap;
 mod fault;
 mod first_line;
 mod identity;

@@ -1,28 +1,28 @@
-//! The file that a report's page goes to: examined before anything is done, written when all is done.
+//! The file of a report's page: examined before anything else is done, written at the end.
 use crate::core::{Error, Facts, FileId, Kind, Result, Side};
-use crate::files::{FileError, FolderEntry, NewFile, Opening, Visibility, canonical};
+use crate::files::{DirectoryEntry, FileError, NewFile, Opening, Visibility, canonical};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A file that a page can go to: it does not exist yet, or is empty, or is another haul page.
+/// A file that a page may replace: it does not exist, is empty, or is another haul page.
 #[derive(Debug)]
 pub struct PageFile {
-    /// As the user named it.
+    /// As the user wrote it.
     path: PathBuf,
     new: NewFile,
-    /// What is replaced.
+    /// The file to be replaced.
     old: Option<File>,
 }
 
 impl PageFile {
-    /// Looks whether a page that begins with `mark` can go to `path`, and begins its file. `used` are the sides of what
-    /// the page is about.
+    /// Checks whether a page that begins with `mark` may be written to `path`, and begins its file. `used` are
+    /// the sides that the page describes.
     ///
     /// # Errors
-    /// Usage for what can be no file; Refused for a file that is no page, or one of `used`, or that another haul is
-    /// writing; Open where it cannot be.
+    /// Usage for a path that cannot be a file; Refused for a file that is not a page, is one of `used`, or is
+    /// being written by another haul process; Open if it cannot be created.
     pub fn check(path: &Path, mark: &str, used: &[(Side, &Facts)]) -> Result<PageFile> {
         let shown = path.display();
         let cannot = |error: FileError| match error {
@@ -39,7 +39,7 @@ impl PageFile {
         if parent.starts_with("/dev") && !parent.starts_with("/dev/shm") {
             return Err(refused(format!("--report {shown}: haul creates no file under /dev")));
         }
-        let place = FolderEntry::following(path).map_err(cannot)?;
+        let place = DirectoryEntry::following(path).map_err(cannot)?;
         let full = parent.join(name);
         let used = |id: Option<FileId>| {
             let is = |facts: &Facts| facts.path == full || (id.is_some() && facts.id == id);
@@ -54,12 +54,12 @@ impl PageFile {
             }
             old => old.map_err(cannot)?,
         };
-        let there = old.as_ref().map(File::metadata).transpose().map_err(|error| cannot(error.into()))?;
-        if let Some(error) = used(there.as_ref().map(|there| FileId::File(there.dev(), there.ino()))) {
+        let existing = old.as_ref().map(File::metadata).transpose().map_err(|error| cannot(error.into()))?;
+        if let Some(error) = used(existing.as_ref().map(|existing| FileId::File(existing.dev(), existing.ino()))) {
             return Err(error);
         }
-        if let (Some(old), Some(there)) = (&old, &there)
-            && there.len() > 0
+        if let (Some(old), Some(existing)) = (&old, &existing)
+            && existing.len() > 0
             && !is_page(old, mark).map_err(|error| cannot(error.into()))?
         {
             let what = format!("--report {shown} exists and is not a haul report: haul does not overwrite it");
@@ -69,11 +69,10 @@ impl PageFile {
         Ok(PageFile { path: path.to_owned(), new, old })
     }
 
-    /// Puts the page there, whole or not at all.
+    /// Writes the page, completely or not at all.
     ///
     /// # Errors
-    /// Io, with the kernel's error, or that another file has the name by now; what was there before is there
-    /// still.
+    /// Io, with the kernel's error, or because another file has the name now; the previous file is not changed.
     pub fn write(self, page: &str) -> Result<()> {
         let PageFile { path, new, old } = self;
         let written = new.file().write_all(page.as_bytes()).map_err(FileError::from).and_then(|()| match old {
@@ -87,7 +86,7 @@ impl PageFile {
         })
     }
 
-    /// As the user named it.
+    /// As the user wrote it.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -109,7 +108,7 @@ mod tests {
     const MARK: &str = "<!-- ours -->";
 
     #[test]
-    fn a_page_goes_where_nothing_is_or_an_older_page_and_leaves_nothing_beside() {
+    fn a_page_replaces_only_an_older_page_and_leaves_no_other_file() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("page.html");
         for text in ["<!-- ours --> 1", "<!-- ours --> 2"] {
@@ -123,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn no_file_of_anybody_else_is_overwritten_whatever_its_name() {
+    fn no_foreign_file_is_overwritten_under_any_name() {
         let dir = tempfile::tempdir().unwrap();
         let (thesis, link) = (dir.path().join("thesis.html"), dir.path().join("link.html"));
         fs::write(&thesis, "<html>years of work").unwrap();
@@ -138,15 +137,15 @@ mod tests {
     }
 
     #[test]
-    fn neither_side_is_taken_for_the_page_even_if_it_is_one() {
+    fn a_side_of_the_copy_is_refused_as_page_even_if_it_is_one() {
         let dir = tempfile::tempdir().unwrap();
         let (source, new) = (dir.path().join("source.html"), dir.path().join("new.html"));
         fs::write(&source, MARK).unwrap();
         let hard = dir.path().join("hard.html");
         fs::hard_link(&source, &hard).unwrap();
-        let there = fs::metadata(&source).unwrap();
+        let existing = fs::metadata(&source).unwrap();
         let mut facts = Facts::new("source.html", EndpointKind::File);
-        (facts.path, facts.id) = (source.clone(), Some(FileId::File(there.dev(), there.ino())));
+        (facts.path, facts.id) = (source.clone(), Some(FileId::File(existing.dev(), existing.ino())));
         let mut dest = Facts::new("new.html", EndpointKind::File);
         dest.path = new.clone();
         let used = [(Side::Source, &facts), (Side::Dest, &dest)];

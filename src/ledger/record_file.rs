@@ -1,6 +1,6 @@
-//! What record files do with their files alike.
+//! File operations that all record files share.
 use super::{Fault, FaultKind, RecordFile};
-use crate::files::{FileError, FolderEntry, Opening};
+use crate::files::{DirectoryEntry, FileError, Opening};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
 use std::io;
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a process may hold a lock that only looks whether there is one.
+/// Maximum time for which a process holds a lock only to check whether there is one.
 const LOOK_ENDS_WITHIN: Duration = Duration::from_millis(50);
 
 /// The file system's error, as a fault of this record file.
@@ -16,7 +16,7 @@ pub(super) fn io_fault(record_file: RecordFile, source: io::Error) -> Fault {
     Fault::of(record_file, FaultKind::Io(source))
 }
 
-/// What is wrong with its file, as a fault of this record file.
+/// An error of its file, as a fault of this record file.
 pub(super) fn file_fault(record_file: RecordFile, error: FileError) -> Fault {
     let kind = match error {
         FileError::Io(source) => FaultKind::Io(source),
@@ -27,19 +27,17 @@ pub(super) fn file_fault(record_file: RecordFile, error: FileError) -> Fault {
     Fault::of(record_file, kind)
 }
 
-/// The place of a record file that is to be made, where nothing may be.
-pub(super) fn free_place(record_file: RecordFile, path: &Path) -> Result<FolderEntry, Fault> {
-    let place = FolderEntry::of(path).map_err(|error| io_fault(record_file, error))?;
-    match place.look().map_err(|error| io_fault(record_file, error))? {
-        None => Ok(place),
-        Some(_) => Err(Fault::of(record_file, FaultKind::Exists)),
-    }
+/// The directory entry of a record file to be created, which must not exist.
+pub(super) fn free_place(record_file: RecordFile, path: &Path) -> Result<DirectoryEntry, Fault> {
+    let place = DirectoryEntry::of(path).map_err(|error| io_fault(record_file, error))?;
+    place.free().map_err(|error| file_fault(record_file, error))?;
+    Ok(place)
 }
 
-/// Opens the record file at `path` to continue it, locked against other processes (flock: advisory, released with the
-/// process). `None`: there is none.
-pub(super) fn open_own(record_file: RecordFile, path: &Path) -> Result<Option<(FolderEntry, File)>, Fault> {
-    let place = match FolderEntry::of(path) {
+/// Opens the record file at `path` for continuing, locked against other processes (flock: advisory, released
+/// when the process ends). `None`: it does not exist.
+pub(super) fn open_own(record_file: RecordFile, path: &Path) -> Result<Option<(DirectoryEntry, File)>, Fault> {
+    let place = match DirectoryEntry::of(path) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(None);
         }
@@ -58,7 +56,8 @@ pub(super) fn open_own(record_file: RecordFile, path: &Path) -> Result<Option<(F
             Err(rustix::io::Errno::WOULDBLOCK) => return Err(Fault::of(record_file, FaultKind::Busy)),
             locked => locked.map_err(|errno| io_fault(record_file, errno.into()))?,
         }
-        // It may have been replaced or removed between opening and lock: the lock is then on a file without a name.
+        // It may have been replaced or removed between opening and locking: then the lock is on a file without
+        // a name.
         if place.is_named(&file).map_err(|error| io_fault(record_file, error))? {
             return Ok(Some((place, file)));
         }

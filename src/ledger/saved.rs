@@ -1,6 +1,7 @@
-//! What `haul tune --save` found, for each disk by who it is: one file of TOML among the user's settings.
+//! The results of `haul tune --save`, for each disk by its identity: one TOML file in the user's configuration
+//! directory.
 use crate::core::{Error, Identity, Kind, Op, Result, SavedPace};
-use crate::files::{FileError, FolderEntry, NewFile, Opening, Visibility};
+use crate::files::{DirectoryEntry, FileError, NewFile, Opening, Visibility};
 use etcetera::BaseStrategy;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
@@ -9,10 +10,10 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// More than this is no list of disks; it is not read into memory.
+/// A larger file is not a list of disks, and is not read into memory.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// The paces of all disks that were tuned.
+/// The results for all disks that were tuned.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SavedPaces {
     /// For reading, by [`name`].
@@ -21,21 +22,22 @@ pub struct SavedPaces {
     /// For writing, likewise.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     write: BTreeMap<String, SavedPace>,
-    /// What a later version keeps there, which must not be dropped.
+    /// Fields of a later version, which must be preserved.
     #[serde(flatten)]
     other: BTreeMap<String, toml::Value>,
 }
 
 impl SavedPaces {
-    /// The pace at which the disk of this name is read, or written; none of one that makes no sense.
+    /// The saved pace of reading or writing the disk of this name; `None` if its values are invalid.
     pub fn of(&self, name: &str, op: Op) -> Option<&SavedPace> {
         let table = if op == Op::Write { &self.write } else { &self.disk };
         table.get(name).filter(|pace| pace.block_bytes > 0 && pace.depth > 0)
     }
 }
 
-/// What a disk or file is remembered by: its own identity, which goes with it to another port; else its path, and of a
-/// device its model and size, for another one may be there tomorrow.
+/// The name under which the results of a disk or file are saved: its identity, which does not depend on the
+/// port; else its path, and for a device also its model and size, because another device may have that path
+/// later.
 pub fn name(identity: &Identity, path: &Path, device_bytes: Option<u64>) -> String {
     let model = identity.model.as_deref().unwrap_or("");
     match (&identity.wwn, &identity.serial) {
@@ -49,15 +51,15 @@ pub fn name(identity: &Identity, path: &Path, device_bytes: Option<u64>) -> Stri
     }
 }
 
-/// Where they are kept: `haul/tuned.toml` in $XDG_CONFIG_HOME, else in `~/.config`. `None` without a home.
+/// The path of the file: `haul/tuned.toml` in $XDG_CONFIG_HOME, else in `~/.config`. `None` without a home.
 pub fn place() -> Option<PathBuf> {
     Some(etcetera::base_strategy::Xdg::new().ok()?.config_dir().join("haul/tuned.toml"))
 }
 
-/// Reads the file; none is an empty list.
+/// Reads the file; an empty list if it does not exist.
 ///
 /// # Errors
-/// It cannot be read, or is no such list.
+/// It cannot be read, or is not such a list.
 pub fn load(path: &Path) -> Result<SavedPaces> {
     let opened = open(path).map_err(|error| failed("read", path).because(error.into()))?;
     let Some((_, file)) = opened else { return Ok(SavedPaces::default()) };
@@ -69,9 +71,9 @@ pub fn load(path: &Path) -> Result<SavedPaces> {
     })
 }
 
-/// The list, and its place; `None`: there is none.
-fn open(path: &Path) -> std::result::Result<Option<(FolderEntry, File)>, FileError> {
-    let place = match FolderEntry::following(path) {
+/// Opens the list; `None`: it does not exist.
+fn open(path: &Path) -> std::result::Result<Option<(DirectoryEntry, File)>, FileError> {
+    let place = match DirectoryEntry::following(path) {
         Err(FileError::Io(error)) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         place => place?,
     };
@@ -88,16 +90,16 @@ fn read(mut file: &File) -> io::Result<String> {
     Ok(text)
 }
 
-/// Adds the pace at which a disk is read, or written, or replaces it; the file is replaced as a whole, so that no crash
-/// leaves half of one.
+/// Adds or replaces the pace at which a disk is read or written; the file is replaced as a whole, so that a
+/// crash never leaves a partial one.
 ///
 /// # Errors
-/// As for [`load`], for a list that cannot be read is not overwritten; or the directory cannot be written.
+/// As for [`load`], because a list that cannot be read is not overwritten; or the directory cannot be written.
 pub fn save(path: &Path, name: &str, op: Op, pace: &SavedPace) -> Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     let cannot = |error: io::Error| failed("write", path).because(error);
     fs::create_dir_all(directory).map_err(cannot)?;
-    // One at a time from reading to renaming, or the other's disk would be lost.
+    // Locked from reading to renaming, otherwise the result of a concurrent process would be lost.
     let lock = File::open(directory).map_err(cannot)?;
     flock(&lock, FlockOperation::LockExclusive).map_err(|errno| cannot(errno.into()))?;
     let mut paces = load(path)?;
@@ -108,7 +110,7 @@ pub fn save(path: &Path, name: &str, op: Op, pace: &SavedPace) -> Result<()> {
         let old = open(path)?;
         let place = match &old {
             Some((place, _)) => place.clone(),
-            None => FolderEntry::of(path)?,
+            None => DirectoryEntry::of(path)?,
         };
         let new = NewFile::begin(&place)?;
         new.file().write_all(text.as_bytes())?;
@@ -135,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_saved_is_found_again_beside_what_was_there() {
+    fn saved_settings_are_added_to_existing_ones() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a/b/tuned.toml");
         assert_eq!(load(&path).unwrap(), SavedPaces::default());
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_makes_no_sense_is_told_of_and_not_overwritten() {
+    fn an_invalid_list_is_reported_and_not_overwritten() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("tuned.toml");
         for wrong in ["disk = 1", "[disk.x]\nblock_bytes = \"much\"", "\u{0}", "[disk"] {
@@ -168,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_later_version_keeps_there_stays_and_what_makes_no_sense_is_not_taken() {
+    fn entries_of_later_versions_are_kept_and_invalid_ones_are_ignored() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("tuned.toml");
         fs::write(&path, "[mixed.\"wwn x\"]\nfactor = 1.5\n").unwrap();
@@ -180,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_is_known_by_what_it_says_of_itself_before_its_path() {
+    fn a_disk_is_matched_by_its_identity_before_its_path() {
         let path = Path::new("/dev/sdb");
         let mut identity = Identity::default();
         assert_eq!(name(&identity, path, None), "path /dev/sdb");

@@ -1,8 +1,9 @@
 //! The checksum at the end of each line of manifest and journal.
 //!
-//! A line is a JSON object whose last field is `"check"`: the first 64 bits, in hexadecimal, of the BLAKE3 digest of
-//! the check of the line before (nothing in the first line), then of all bytes of this line up to the comma before
-//! `"check"`. So a line that was changed, lost, moved or put in is noticed where it stands.
+//! A line is a JSON object whose last field is `"check"`: the first 64 bits, in hexadecimal, of the BLAKE3
+//! digest of the check of the line before (nothing in the first line), then of all bytes of this line up to the
+//! comma before `"check"`. A line that was changed, removed, moved or inserted is therefore detected at its
+//! position.
 use super::FaultKind;
 use super::lines::LINE_BYTES_MAX;
 
@@ -10,14 +11,14 @@ const OPENING: &[u8] = b",\"check\":\"";
 const CLOSING: &[u8] = b"\"}";
 const DIGITS: usize = 16;
 
-/// Seals lines one after the other, or checks them.
+/// Seals consecutive lines, or checks them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Seal {
     last: Option<[u8; DIGITS]>,
 }
 
 impl Seal {
-    /// The line for `object`, a JSON object with at least one field, its newline included.
+    /// The sealed line for `object`, a JSON object with at least one field, including its newline.
     pub(super) fn close(&mut self, object: &str) -> Result<String, FaultKind> {
         let body = object.strip_suffix('}').expect("a JSON object ends in a brace");
         let check = self.check(body.as_bytes());
@@ -29,7 +30,7 @@ impl Seal {
         Ok(line)
     }
 
-    /// Whether `line`, without its newline, is the next sealed line; only then the seal continues to it.
+    /// Whether `line`, without its newline, is the next sealed line; only then the seal advances.
     pub(super) fn holds(&mut self, line: &[u8]) -> bool {
         let parts = line
             .strip_suffix(CLOSING)
@@ -52,7 +53,7 @@ impl Seal {
     }
 }
 
-/// The format version in a first line that begins with `{"key":7,`, whatever follows: every version begins so.
+/// The format version in a first line that begins with `{"key":7,`: every version begins so.
 pub(super) fn version_in(line: &[u8], key: &str) -> Option<u64> {
     let rest = line.strip_prefix(b"{\"")?.strip_prefix(key.as_bytes())?.strip_prefix(b"\":")?;
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -74,16 +75,16 @@ mod tests {
     }
 
     #[test]
-    fn lines_hold_in_their_order_and_in_no_other() {
+    fn seals_are_valid_only_in_their_order() {
         let [a, b, c] = lines();
         assert!(holds(&[&a, &b, &c]) && holds(&[&a, &b]));
         assert!(!holds(&[&b]) && !holds(&[&a, &c]) && !holds(&[&a, &b, &b]) && !holds(&[&a, &b, &a]));
-        // The check of the first line, by b3sum: printf '{"a":1' | b3sum | cut -c1-16
+        // The checksum of the first line, computed by b3sum: printf '{"a":1' | b3sum | cut -c1-16
         assert_eq!(a, "{\"a\":1,\"check\":\"2aa751acd2d96565\"}\n");
     }
 
     #[test]
-    fn no_bit_can_be_turned() {
+    fn every_bit_flip_is_detected() {
         let [first, ..] = lines();
         let line = first.trim_end().as_bytes();
         for bit in 0..line.len() * 8 {
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_is_found_only_where_it_stands() {
+    fn a_version_is_parsed_only_at_its_position() {
         assert_eq!(version_in(b"{\"haul_x\":12,\"more\":1", "haul_x"), Some(12));
         for wrong in ["{\"haul_x\":,", "{\"haul_x\":1", "{\"haul_y\":1,", " {\"haul_x\":1,", "", "{\"haul_x\":-1,"] {
             assert_eq!(version_in(wrong.as_bytes(), "haul_x"), None, "{wrong}");

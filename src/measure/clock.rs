@@ -1,25 +1,25 @@
-//! Whose time it is.
+//! The clock of measurements.
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Where measuring has its time from: the real clock, or that of a made-up disk, whose answers are then exact.
+/// The clock of measurements: the real one, or that of a simulated disk, which makes results exact.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Duration + Send + Sync>);
 
 impl Clock {
-    /// The monotonic clock of this machine, from 0 on.
+    /// The monotonic clock of this machine, starting at 0.
     pub fn real() -> Clock {
         let began = Instant::now();
         Clock::of(move || began.elapsed())
     }
 
-    /// The time that `now` tells; it must never go back.
+    /// A clock that returns `now`, which must never decrease.
     pub fn of(now: impl Fn() -> Duration + Send + Sync + 'static) -> Clock {
         Clock(Arc::new(now))
     }
 
-    /// The time since some beginning.
+    /// Time since the start of the clock.
     pub fn now(&self) -> Duration {
         (self.0)()
     }

@@ -1,4 +1,4 @@
-//! What commands cost that leave the medium out: a READ of 0 blocks, and READ BUFFER by its size.
+//! The cost of commands that do not access the medium: a READ of 0 blocks, and READ BUFFER by size.
 use super::cost::Cost;
 use super::fit::{Fit, fit};
 use super::stats::median;
@@ -7,35 +7,35 @@ use crate::core::{BufferWay, DeviceError, Error, Kind, OwnBuffer, RecordDevice, 
 use std::io;
 use std::time::Duration;
 
-/// Times that everything is measured; the median counts.
+/// Repetitions of each measurement; the median counts.
 const ROUNDS: usize = 3;
 
-/// Commands of a run at least: the first may find the disk asleep.
+/// Minimum number of commands per run: the first one may have to wake the disk.
 const COMMANDS_MIN: u32 = 4;
 
-/// The shortest READ BUFFER whose cost is measured, in bytes.
+/// Minimum size of READ BUFFER to measure, in bytes.
 const BUFFER_BYTES_MIN: u32 = 512;
 
-/// What a disk's commands cost without the medium.
+/// The cost of commands that do not access the medium.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Commands {
-    /// Median time of a READ of 0 blocks, in seconds; `None`: the disk has none.
+    /// Median time of a READ of 0 blocks, in seconds; `None` if the disk does not support it.
     pub empty_s: Option<f64>,
-    /// Bytes of the disk's own buffer; `None`: it gives none away.
+    /// Size of the disk's buffer in bytes; `None` if it cannot be read.
     pub buffer_bytes: Option<u32>,
-    /// What READ BUFFER of each size costs.
+    /// The cost of READ BUFFER by size.
     pub buffer: Vec<Cost>,
-    /// The line through these.
+    /// The line fitted to these costs.
     pub buffer_fit: Option<Fit>,
-    /// What the disk did not do, in its words.
+    /// Unsupported commands, with the errors of the disk.
     pub refused: Vec<String>,
 }
 
-/// Measures them in about `time`; `None` for what is reached by no commands of its own. `heard` is called after each
-/// run.
+/// Measures the commands in about `time`; `None` if the side does not support passthrough commands. Calls `on_progress`
+/// after each run.
 ///
 /// # Errors
-/// It was asked to stop, or the disk has disappeared; what was found until then is in `found`.
+/// A stop was requested, or the disk has disappeared; `found` has the results so far.
 pub(super) fn commands(
     subject: &Subject,
     time: Duration,
@@ -61,14 +61,14 @@ pub(super) fn commands(
     Ok(())
 }
 
-/// Powers of two up to the whole buffer, and that.
+/// Powers of two below the capacity, and the capacity.
 fn sizes(capacity: u32, memory_bytes: u64) -> Vec<u32> {
     let most = u64::from(capacity).min(memory_bytes) as u32;
     let doubled = std::iter::successors(Some(BUFFER_BYTES_MIN), |bytes| bytes.checked_mul(2));
     doubled.take_while(|&bytes| bytes < most).chain([most]).collect()
 }
 
-/// A disk that is given commands one after the other.
+/// Sends single commands to a disk.
 struct CommandRunner<'a> {
     device: &'a dyn RecordDevice,
     address: &'a str,
@@ -78,7 +78,7 @@ struct CommandRunner<'a> {
 }
 
 impl CommandRunner<'_> {
-    /// The answer; `None`, with a word in `found`, of a disk that does not do it.
+    /// The result; `None`, with a note in `found`, if the disk does not support the command.
     fn tried<T>(
         &self,
         what: &str,
@@ -89,15 +89,15 @@ impl CommandRunner<'_> {
             Ok(answer) => return Ok(Some(answer)),
             Err(error) => error,
         };
-        if DeviceError::of(&error).is_some_and(|said| said.kind == Kind::Gone) {
+        if DeviceError::of(&error).is_some_and(|device_failure| device_failure.kind == Kind::Disconnected) {
             let what = format!("{} disappeared: it did not answer {what}", self.address);
-            return Err(MeasureFailure::Broken(Error::new(Kind::Gone, what).because(error)));
+            return Err(MeasureFailure::Broken(Error::new(Kind::Disconnected, what).because(error)));
         }
         found.refused.push(format!("{what}: {error}"));
         Ok(None)
     }
 
-    /// Seconds of a command on average, given for as long as `patience`.
+    /// Mean time of a command in seconds, repeated for the duration `patience`.
     fn run(
         &mut self,
         patience: Duration,
@@ -135,7 +135,7 @@ impl CommandRunner<'_> {
         Ok(median(&times))
     }
 
-    /// All sizes, then all once more, so that what continues beside it hits all.
+    /// Measures all sizes in each round, so that other activity affects all sizes equally.
     fn buffer(
         &mut self,
         subject: &Subject,
@@ -146,7 +146,7 @@ impl CommandRunner<'_> {
         let most = sizes.last().copied().unwrap_or(BUFFER_BYTES_MIN);
         let mut memory = subject.memory(most);
         let mut times: Vec<Vec<f64>> = vec![Vec::new(); sizes.len()];
-        // What one command moves; longer ones would be more than one.
+        // Maximum length of one command; longer reads would need several.
         let mut moved_max = most;
         let mut outcome = Ok(());
         'rounds: for _ in 0..ROUNDS {
@@ -178,7 +178,7 @@ impl CommandRunner<'_> {
     }
 }
 
-/// As programs get it that ask for nothing: the driver copies.
+/// Without flags, the driver copies the data.
 fn read_buffer(device: &dyn RecordDevice, bytes: &mut [u8]) -> io::Result<usize> {
     device.read_buffer(OwnBuffer::Data, BufferWay::Indirect, bytes)
 }
@@ -192,20 +192,20 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
     use std::sync::{Arc, Mutex};
 
-    /// A disk whose commands take 50 us and whose buffer gives 1 GB/s, at most 256 KiB a command; its clock counts what
-    /// they took.
+    /// A simulated disk whose commands take 50 µs plus 1 GB/s, with at most 256 KiB per command, and a clock that
+    /// advances accordingly.
     #[derive(Debug, Default)]
     struct Drive {
         nanos: AtomicU64,
-        /// Bytes of its buffer; 0: it has none.
+        /// Size of its buffer; 0 if it has none.
         buffer_bytes: u32,
-        /// It does not know a READ of 0 blocks.
+        /// Whether it rejects a READ of 0 blocks.
         picky: bool,
-        gone: bool,
+        removed: bool,
         asked: Mutex<Vec<usize>>,
     }
 
-    fn said(kind: Kind) -> io::Error {
+    fn device_failure(kind: Kind) -> io::Error {
         let words = "invalid field in CDB".to_owned();
         DeviceError { kind, words, offset: None, of_medium: false, advice: "", sense: None }.into()
     }
@@ -225,14 +225,14 @@ mod tests {
         }
         fn read_nothing(&self) -> io::Result<()> {
             self.nanos.fetch_add(50_000, Relaxed);
-            match (self.gone, self.picky) {
-                (true, _) => Err(said(Kind::Gone)),
-                (_, true) => Err(said(Kind::Unsupported)),
+            match (self.removed, self.picky) {
+                (true, _) => Err(device_failure(Kind::Disconnected)),
+                (_, true) => Err(device_failure(Kind::Unsupported)),
                 _ => Ok(()),
             }
         }
         fn buffer_bytes(&self, _: OwnBuffer) -> io::Result<u32> {
-            if self.buffer_bytes > 0 { Ok(self.buffer_bytes) } else { Err(said(Kind::Unsupported)) }
+            if self.buffer_bytes > 0 { Ok(self.buffer_bytes) } else { Err(device_failure(Kind::Unsupported)) }
         }
         fn read_buffer(&self, _: OwnBuffer, _: BufferWay, bytes: &mut [u8]) -> io::Result<usize> {
             let moved = bytes.len().min(256 << 10);
@@ -251,7 +251,7 @@ mod tests {
         }
     }
 
-    /// The same as an endpoint.
+    /// The disk as an endpoint.
     struct Node(Memory, Arc<Drive>);
 
     impl Endpoint for Node {
@@ -282,14 +282,14 @@ mod tests {
     }
 
     #[test]
-    fn the_line_through_read_buffer_has_the_latency_and_the_rate_of_the_link() {
+    fn the_read_buffer_fit_has_the_latency_and_rate_of_the_link() {
         let (drive, found, outcome) = measured(Drive { buffer_bytes: 1_000_000, ..Drive::default() });
         let found = found.unwrap();
         assert!(outcome.is_ok() && found.refused.is_empty(), "{found:?}");
         assert!((found.empty_s.unwrap() - 50e-6).abs() < 1e-9, "{found:?}");
         let fit = found.buffer_fit.unwrap();
         assert!((fit.latency_s - 50e-6).abs() < 1e-8 && (fit.bytes_per_s / 1e9 - 1.0).abs() < 1e-3, "{fit:?}");
-        // Longer than one command moves, and the result of these is no time of theirs.
+        // Sizes beyond one command are omitted, because their results would be wrong.
         let sizes: Vec<u32> = found.buffer.iter().map(|cost| cost.bytes).collect();
         assert_eq!(sizes, (9..=18).map(|power| 1 << power).collect::<Vec<u32>>());
         assert!(found.buffer.iter().all(|cost| cost.runs == ROUNDS), "{found:?}");
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_disk_does_not_do_is_told_in_its_words_and_the_rest_measured() {
+    fn unsupported_commands_are_reported_with_their_error_and_the_rest_is_measured() {
         let (_, found, outcome) = measured(Drive::default());
         let found = found.unwrap();
         assert!(outcome.is_ok() && found.empty_s.is_some() && found.buffer.is_empty() && found.buffer_bytes.is_none());
@@ -316,8 +316,8 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_is_gone_ends_it() {
-        let (_, _, outcome) = measured(Drive { gone: true, buffer_bytes: 4096, ..Drive::default() });
-        assert!(matches!(outcome, Err(MeasureFailure::Broken(error)) if error.kind == Kind::Gone));
+    fn a_removed_disk_ends_the_measurement() {
+        let (_, _, outcome) = measured(Drive { removed: true, buffer_bytes: 4096, ..Drive::default() });
+        assert!(matches!(outcome, Err(MeasureFailure::Broken(error)) if error.kind == Kind::Disconnected));
     }
 }

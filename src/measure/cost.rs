@@ -1,26 +1,26 @@
-//! What commands cost.
+//! The cost of commands.
 use super::stats::{median, range};
 
-/// What a command of one size cost.
+/// The cost of commands of one size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
-    /// Bytes of it.
+    /// Size in bytes.
     pub bytes: u32,
-    /// Median time of one, one after the other, in seconds.
+    /// Median time of one command at depth 1, in seconds.
     pub seconds: f64,
-    /// That of the fastest and of the slowest run.
+    /// Times of the fastest and the slowest run.
     pub range_s: (f64, f64),
-    /// Runs that this rests on.
+    /// Number of runs.
     pub runs: usize,
 }
 
 impl Cost {
-    /// Of commands of so many bytes, by their time in each run in seconds; `None` of no run.
+    /// The cost of commands of this size from their times in each run, in seconds; `None` without runs.
     pub(super) fn of_runs(bytes: u32, times: &[f64]) -> Option<Cost> {
         Some(Cost { bytes, seconds: median(times)?, range_s: range(times)?, runs: times.len() })
     }
 
-    /// Bytes a second.
+    /// Throughput in bytes per second.
     pub fn bytes_per_s(&self) -> f64 {
         f64::from(self.bytes) / self.seconds
     }

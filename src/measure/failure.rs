@@ -1,21 +1,21 @@
-//! Failures of a disk as a whole, distinguished from those of a place on it.
+//! Failures of a whole disk, as opposed to single requests.
 use crate::core::{Endpoint, Error, Kind, Op, RequestError, Side};
 use std::io;
 use std::sync::Arc;
 
-/// Why measuring ends before its time.
+/// Why a measurement ended early.
 #[derive(Debug)]
 pub enum MeasureFailure {
-    /// Asked for, by this signal.
+    /// A stop was requested by this signal.
     Stopped(i32),
     /// The disk has disappeared, or requests cannot be made at all.
     Broken(Error),
 }
 
-/// What a request says that failed because the disk has disappeared, full, or shorter than it was.
+/// The error of a failed request if the cause is that the disk has disappeared, is full, or has become shorter.
 ///
 /// # Errors
-/// The error itself where the place alone is to blame.
+/// The original error if it depends on the offset.
 pub(super) fn failure_of_all(
     end: &Arc<dyn Endpoint>,
     op: Op,
@@ -23,21 +23,21 @@ pub(super) fn failure_of_all(
     offset: u64,
     RequestError { kind, source: error, .. }: RequestError,
 ) -> Result<Error, io::Error> {
-    let told = |error| of_request(end, kind, op, address, offset, error);
+    let reported = |error| of_request(end, kind, op, address, offset, error);
     match kind {
-        Kind::Gone => Ok(told(error)),
-        Kind::NoSpace if end.facts().logical_block_bytes > 1 => Ok(told(error)
+        Kind::Disconnected => Ok(reported(error)),
+        Kind::NoSpace if end.facts().logical_block_bytes > 1 => Ok(reported(error)
             .advise("The storage below it is full, for example the pool of a thin volume: free space there.")),
-        Kind::NoSpace => Ok(told(error)),
+        Kind::NoSpace => Ok(reported(error)),
         Kind::EndedEarly => {
             let advice = "It became shorter during the measurement: measure it again when no program writes to it.";
-            Ok(told(error).advise(advice))
+            Ok(reported(error).advise(advice))
         }
         _ => Err(error),
     }
 }
 
-/// What a disk says that is there, and fails whatever is asked of it: `last` of all, at `offset`.
+/// The error for a disk that exists but fails every request; `last` is the last error, at `offset`.
 pub(super) fn answers_no_more(
     end: &Arc<dyn Endpoint>,
     op: Op,

@@ -1,32 +1,32 @@
-//! What a command costs before a byte moves: the line time = latency + bytes / rate through measured times.
+//! Fixed latency of commands: fits the line time = latency + bytes / rate to measured times.
 
-/// Rounds of weighing again by what the line says: two change nothing any more where it fits at all.
+/// Rounds of reweighting by the fitted values; two usually suffice.
 const ROUNDS: usize = 4;
 
-/// The line time = latency + bytes / rate, and how well it fits.
+/// The line time = latency + bytes / rate, and the quality of the fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
-    /// Time of a command of no bytes, in seconds; not negative.
+    /// Fixed latency, in seconds; not negative.
     pub latency_s: f64,
-    /// Bytes a second once they flow; infinite where time does not grow with bytes.
+    /// Rate in bytes per second; infinite if the time does not depend on the size.
     pub bytes_per_s: f64,
-    /// Root of the mean square of the distances to the line, as shares of the times.
+    /// Root mean square of the relative residuals.
     pub residual: f64,
-    /// The largest of these distances, as a share.
+    /// The largest relative residual.
     pub residual_max: f64,
-    /// Times that the line was laid through.
+    /// Number of measured times.
     pub times: usize,
 }
 
 impl Fit {
-    /// What a command of so many bytes takes by this line, in seconds.
+    /// Expected time of a command with this number of bytes, in seconds.
     pub fn seconds(&self, bytes: f64) -> f64 {
         self.latency_s + bytes / self.bytes_per_s
     }
 }
 
-/// The line through `(bytes, seconds)`. Distances count as shares of the time: a command of 64 MiB must not drown those
-/// of 512 bytes, which alone tell the latency. `None` for fewer than two sizes.
+/// Fits a line to `(bytes, seconds)`. Residuals are relative to the times, so that commands of 64 MiB do not outweigh
+/// those of 512 bytes, which determine the latency. `None` for fewer than two sizes.
 pub fn fit(times: &[(f64, f64)]) -> Option<Fit> {
     let sound: Vec<(f64, f64)> = times.iter().copied().filter(|&(_, seconds)| seconds > 0.0).collect();
     let first = sound.first()?.0;
@@ -47,7 +47,7 @@ pub fn fit(times: &[(f64, f64)]) -> Option<Fit> {
     Some(Fit { latency_s, bytes_per_s: 1.0 / per_byte, residual, residual_max, times: sound.len() })
 }
 
-/// Least squares; neither a latency nor a time for each byte below 0.
+/// Weighted least squares with non-negative latency and time per byte.
 fn line(times: &[(f64, f64)], weights: &[f64]) -> (f64, f64) {
     let sum = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
         times.iter().zip(weights).map(|(&(bytes, seconds), weight)| weight * of(bytes, seconds)).sum()
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn latency_and_rate_of_a_disk_are_found_within_five_percent_through_noise() {
+    fn latency_and_rate_are_found_within_five_percent_despite_noise() {
         for (latency_s, rate) in [(60e-6, 500e6), (8e-3, 150e6), (8e-6, 7e9)] {
             let mut random = fastrand::Rng::with_seed(11);
             let noisy = |bytes: f64| (bytes, (latency_s + bytes / rate) * (1.0 + 0.08 * (random.f64() - 0.5)));
@@ -88,15 +88,15 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_is_no_such_line_shows_by_its_residual() {
-        // Requests above 128 KiB are cut in pieces that each cost again, and small ones come out of a cache.
+    fn a_disk_that_does_not_fit_has_a_large_residual() {
+        // Requests above 128 KiB are split, with a latency for each part, and small ones are read from a cache.
         let bent = |bytes: f64| (bytes, if bytes < 65536.0 { 10e-6 } else { 5e-3 + bytes / 100e6 });
         let fit = fit(&sizes().map(bent).collect::<Vec<_>>()).unwrap();
         assert!(fit.residual > 0.3, "{fit:?}");
     }
 
     #[test]
-    fn neither_latency_nor_rate_comes_out_negative() {
+    fn neither_latency_nor_rate_is_negative() {
         let none = fit(&[(1e3, 1e-6), (1e6, 2e-3), (1e7, 30e-3)]).unwrap();
         assert!(none.latency_s >= 0.0, "{none:?}");
         let flat = fit(&[(1e3, 2e-3), (1e6, 1e-3)]).unwrap();

@@ -1,51 +1,50 @@
-//! How long a copy takes, place by place: from the rate curves of its sides, before it begins and while it runs.
+//! Forecasts the duration of a copy from the rate curves of its sides, before and during the copy.
 use super::shift::levels;
 use super::zones::Curve;
 use crate::core::{Bound, Side};
 
-/// The way is cut into as many steps: more than any disk has zones.
+/// Number of steps into which the copy is divided: more than the zones of any disk.
 const STEPS: usize = 512;
 
-/// Sides whose times differ by less hold a copy up both.
+/// If the times of the sides differ by less than this factor, both are the bottleneck.
 const CLEARLY_SLOWER: f64 = 1.05;
 
-/// What was estimated counts as much as this share of the whole time in which it came true: the first
-/// seconds of a copy say little.
+/// Weight of the estimate, as a share of the total time: the first seconds of a copy say little about its rate.
 const TRUSTED_SHARE: f64 = 0.02;
 
-/// From this share of the whole time on, settled, a part of a copy says how it goes.
-const TOLD_SHARE: f64 = 0.002;
+/// Minimum share of the total time in steady state before the rate of a copy is used.
+const STEADY_SHARE_MIN: f64 = 0.002;
 
-/// A change of the rate is believed when so much of what is known of a copy came since.
-const BELIEVED_SHARE: f64 = 0.25;
+/// A change of the rate is accepted once this share of the known part of the copy follows it.
+const ACCEPTED_SHARE: f64 = 0.25;
 
-/// From this share of the bytes on only what has come counts.
+/// From this share of the bytes on, only the measured rate is used, not the estimate.
 const KNOWN_SHARE: f64 = 0.1;
 
-/// The course of a copy, as far as its time goes.
+/// The expected rates of a copy along its course.
 #[derive(Clone, Copy, Debug)]
 pub struct Course<'a> {
-    /// Bytes of it.
+    /// Length in bytes.
     pub len: u64,
-    /// Reading the source and writing the dest, by [`Side::index`], places counted from the first byte of the copy.
-    /// `None`: not known, or nothing.
+    /// Rate curves of reading the source and writing the dest, by [`Side::index`]. Offsets count from the first byte of
+    /// the copy. `None` if unknown, or not limiting.
     pub sides: [Option<&'a Curve>; 2],
-    /// Most bytes a second.
+    /// Rate limit in bytes per second.
     pub limit_bytes_per_s: Option<u64>,
-    /// One side waits while the other is at work.
+    /// Whether the sides work in turn instead of in parallel.
     pub in_turn: bool,
-    /// From the last byte to the first.
+    /// Whether the copy goes from the last byte to the first.
     pub backward: bool,
-    /// Either side may be as many times as fast as its curve, by [`Side::index`]; 1: it is not.
+    /// Maximum factor by which each side may be faster than its curve, by [`Side::index`]; 1 if it cannot be.
     pub faster_max: [f64; 2],
-    /// Of a side is not known how long it takes: it may be longer than its curve says, or it has none.
+    /// Whether the time of a side is unbounded: it may be slower than its curve, or has none.
     pub is_open: bool,
-    /// What the write cache of the dest swallows at most, where one may.
+    /// Maximum size of the dest's write cache; 0 if it has none.
     pub cache_bytes: u64,
 }
 
 impl Course<'_> {
-    /// Seconds of either side alone and of the limit for a part of the course.
+    /// Time in seconds of each side alone, and of the rate limit, for a part of the copy.
     fn parts(&self, from: f64, to: f64) -> [f64; 3] {
         let (a, b) = if self.backward { (self.len as f64 - to, self.len as f64 - from) } else { (from, to) };
         let [source, dest] = self.sides.map(|side| side.map_or(0.0, |curve| curve.seconds(a, b)));
@@ -53,13 +52,13 @@ impl Course<'_> {
         [source, dest, limit]
     }
 
-    /// Seconds of the whole at least, and at most, where that is known.
+    /// Minimum and maximum time of the whole copy in seconds; the maximum is `None` if unknown.
     pub fn bounds_s(&self) -> (f64, Option<f64>) {
         let sum = |faster| steps(self.len).map(|(from, to)| self.step_s(from, to, faster)).sum::<f64>();
         (sum(self.faster_max), (!self.is_open).then(|| sum([1.0; 2])))
     }
 
-    /// Seconds of a part of it, where either side is as many times as fast as its curve.
+    /// Time in seconds of a part, if the sides are faster than their curves by these factors.
     fn step_s(&self, from: f64, to: f64, faster: [f64; 2]) -> f64 {
         let [source, dest, limit] = self.parts(from, to);
         let [source, dest] = [source / faster[0], dest / faster[1]];
@@ -67,7 +66,7 @@ impl Course<'_> {
         sides.max(limit)
     }
 
-    /// What holds such a copy up; `None` where only one side is known.
+    /// The expected bottleneck; `None` if only one side is known.
     pub fn bound(&self) -> Option<Bound> {
         let [source, dest, limit] = self.parts(0.0, self.len as f64);
         let sides = if self.in_turn { source + dest } else { source.max(dest) };
@@ -85,43 +84,43 @@ impl Course<'_> {
     }
 }
 
-/// The steps of so many bytes, from and to.
+/// Divides `len` bytes into steps, each with its start and end.
 fn steps(len: u64) -> impl Iterator<Item = (f64, f64)> {
     let edge = move |step: usize| len as f64 * step as f64 / STEPS as f64;
     (0..STEPS).map(move |step| (edge(step), edge(step + 1)))
 }
 
-/// How far a copy is at some moment.
+/// The progress of a copy at some moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CopyProgress {
-    /// Bytes that are through in any form, in earlier runs too.
+    /// Bytes copied in any form, including those of earlier runs.
     pub done_bytes: u64,
-    /// Of these, bytes of this run.
+    /// The part of them copied by this run.
     pub copied_bytes: u64,
-    /// Of these, data: the others were zeros, which cost next to nothing.
+    /// The part of that which is data. The rest was zeros, which take almost no time.
     pub data_bytes: u64,
-    /// Seconds since it began in which the pipe was full and no other block size or depth was tried.
+    /// Time in steady state, without trials of other limits, in seconds.
     pub settled_s: f64,
-    /// Of the data, what came in those.
+    /// Bytes of data copied in that time.
     pub settled_bytes: u64,
 }
 
-/// What a copy is estimated to take, up to every place of it.
+/// The forecast of a copy: the expected time up to each offset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forecast {
     len: u64,
-    /// Seconds up to the end of each step, from 0.
+    /// Time in seconds up to the end of each step, starting with 0.
     until_s: Vec<f64>,
-    /// It is a range: a guess until the copy shows its rate.
+    /// Whether the estimate is a range, which is only a guess until the rate is measured.
     is_range: bool,
-    /// A side of which nothing is known may be slower; it is taken to be as slow everywhere.
+    /// Whether an unknown side may be slower; its rate is then assumed to be uniform.
     is_open: bool,
-    /// What the write cache of the dest swallows at most before the copy goes at its rate.
+    /// Maximum size of the dest's write cache, which is filled before the copy reaches its steady rate.
     cache_bytes: u64,
 }
 
 impl Forecast {
-    /// The forecast of a copy that takes this course; `None` where nothing is known of it, or it has no bytes.
+    /// The forecast for this course; `None` if no rate is known, or there are no bytes.
     pub fn of(course: &Course<'_>) -> Option<Forecast> {
         let known = course.limit_bytes_per_s.is_some() || course.sides.iter().any(Option::is_some);
         if !known || course.len == 0 {
@@ -138,38 +137,38 @@ impl Forecast {
         Some(Forecast { len, until_s, is_range, is_open, cache_bytes })
     }
 
-    /// Bytes that it is for.
+    /// Length of the copy in bytes.
     pub fn len(&self) -> u64 {
         self.len
     }
 
     #[cfg(any(test, feature = "internals"))]
-    /// It has none; never so.
+    /// Always false: a forecast has at least one byte.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Seconds of the whole copy; `None` where they are a range.
+    /// Expected time of the whole copy in seconds; `None` if it is a range.
     pub fn expected_s(&self) -> Option<f64> {
         (!self.is_range).then(|| self.whole_s())
     }
 
-    /// Seconds of the whole copy, by the rates that are known.
+    /// Time of the whole copy in seconds, at the known rates.
     fn whole_s(&self) -> f64 {
         self.until_s[STEPS]
     }
 
-    /// Share of the time behind so many bytes.
-    pub fn share_behind(&self, done_bytes: u64) -> f64 {
+    /// Share of the total time that the first `done_bytes` take.
+    pub fn share_of_time(&self, done_bytes: u64) -> f64 {
         1.0 - self.until(done_bytes) / self.whole_s()
     }
 
-    /// Seconds up to a place.
+    /// Expected time up to an offset, in seconds.
     fn until(&self, place: u64) -> f64 {
         self.read_off(place, |step| self.until_s[step])
     }
 
-    /// The value of a sum at a place, from its values at the ends of the steps.
+    /// Interpolates a sum at an offset between its values at the ends of steps.
     fn read_off(&self, place: u64, at_step: impl Fn(usize) -> f64) -> f64 {
         let steps = (place.min(self.len) as f64 / self.len as f64) * STEPS as f64;
         let step = (steps as usize).min(STEPS - 1);
@@ -177,8 +176,8 @@ impl Forecast {
         at_step(step) + (at_step(step + 1) - at_step(step)) * part
     }
 
-    /// Seconds that are left of a copy that went like this, by how much slower or faster it is than estimated. `None`
-    /// where that cannot be derived from what has come: nothing, or zeros only.
+    /// Remaining time in seconds after this progress, corrected by how much slower or faster it was than estimated.
+    /// `None` if that is unknown: nothing, or only zeros, was copied.
     pub fn left_s(&self, track: &ProgressTrack) -> Option<f64> {
         let now = track.now;
         let base = self.base(track);
@@ -186,7 +185,7 @@ impl Forecast {
         if now.copied_bytes > 0 && now.data_bytes == 0 {
             return None;
         }
-        // Where it was never settled it is taken to go as estimated, if that is one time.
+        // If it was never in steady state, assume the estimate, if that is a single time.
         let slower = self.slower(&base, &now).or((!self.is_range).then_some(1.0))?;
         let rest_s = match self.is_open && slower > 1.0 {
             true => self.rest_by_other_side(&base, &now, slower),
@@ -195,8 +194,8 @@ impl Forecast {
         Some(rest_s * data).filter(|rest_s| rest_s.is_finite())
     }
 
-    /// Seconds of all that is left where it was so much slower than estimated from `base` to `now`, because each byte
-    /// takes the other side as long, wherever it is.
+    /// Remaining time in seconds if an unknown side is the bottleneck: each of its bytes takes equally long, at any
+    /// offset. It was slower than estimated by the factor `slower` from `base` to `now`.
     fn rest_by_other_side(&self, base: &CopyProgress, now: &CopyProgress, slower: f64) -> f64 {
         let step_bytes = self.len as f64 / STEPS as f64;
         let sums = |byte_s: f64| -> Vec<f64> {
@@ -220,8 +219,8 @@ impl Forecast {
         sums[STEPS] - self.read_off(now.done_bytes, |step| sums[step])
     }
 
-    /// From where on it counts how a copy went: the last change of its rate, once enough has come since then; until
-    /// then the change before that. A cache that swallowed what came first and is full now says nothing of the rest.
+    /// The moment from which the progress counts: the last change of the rate, if enough data followed it, otherwise
+    /// the previous change. The time in which a write cache absorbed data is excluded that way once it is full.
     fn base(&self, track: &ProgressTrack) -> CopyProgress {
         let Some((first, behind)) = track.marks.split_first() else { return track.now };
         let mut slowness = Vec::with_capacity(behind.len());
@@ -235,12 +234,12 @@ impl Forecast {
         }
         let levels = levels(&slowness);
         let Some(last) = levels.last() else { return *first };
-        let is_long = (last.end - last.start) as f64 >= BELIEVED_SHARE * slowness.len() as f64;
+        let is_long = (last.end - last.start) as f64 >= ACCEPTED_SHARE * slowness.len() as f64;
         let level = if is_long { last } else { &levels[levels.len().saturating_sub(2)] };
         track.marks[level.start]
     }
 
-    /// Seconds that were estimated for what came from `then` to `now` while it was settled; `None` of nothing.
+    /// Estimated time in seconds for the data copied in steady state from `then` to `now`; `None` if there is none.
     fn settled_s(&self, then: &CopyProgress, now: &CopyProgress) -> Option<f64> {
         let done = now.done_bytes.checked_sub(then.done_bytes).filter(|done| *done > 0)?;
         let data = now.data_bytes.saturating_sub(then.data_bytes);
@@ -248,12 +247,13 @@ impl Forecast {
         Some((self.until(now.done_bytes) - self.until(then.done_bytes)) * share(settled, done))
     }
 
-    /// How many times as long as estimated it took from `then` to `now`, while it was settled; `None`: it never was.
+    /// Ratio of the actual to the estimated time from `then` to `now`, in steady state; `None` if it was never in
+    /// steady state.
     fn slower(&self, then: &CopyProgress, now: &CopyProgress) -> Option<f64> {
         let took_s = now.settled_s - then.settled_s;
         let mut estimated_s = self.settled_s(then, now).unwrap_or(0.0);
         if self.cache_bytes > 0 && then.settled_s == 0.0 {
-            // As far as it is ahead, a write cache may have swallowed that: it does so once.
+            // A write cache may have absorbed the data by which it is ahead, but only once.
             let settled = share(now.settled_bytes, now.copied_bytes);
             let held_from = now.done_bytes.saturating_sub(self.cache_bytes);
             let held = (self.until(now.done_bytes) - self.until(held_from)) * settled;
@@ -261,29 +261,29 @@ impl Forecast {
         }
         let known = now.settled_bytes as f64 / self.len as f64 / KNOWN_SHARE;
         let trusted_s = if self.is_range { 0.0 } else { TRUSTED_SHARE * self.whole_s() * (1.0 - known).max(0.0) };
-        let is_told = estimated_s + trusted_s > TOLD_SHARE * self.whole_s().min(took_s / TOLD_SHARE);
-        is_told.then(|| (took_s + trusted_s) / (estimated_s + trusted_s))
+        let is_reported = estimated_s + trusted_s > STEADY_SHARE_MIN * self.whole_s().min(took_s / STEADY_SHARE_MIN);
+        is_reported.then(|| (took_s + trusted_s) / (estimated_s + trusted_s))
     }
 }
 
-/// Most moments that are kept.
+/// Maximum number of stored moments.
 const MARKS_MAX: usize = 64;
 
-/// How a copy went so far: moments of it, as many settled bytes apart.
+/// The progress of a copy so far: moments with equal distances in steady bytes.
 #[derive(Clone, Debug, Default)]
 pub struct ProgressTrack {
-    /// The first is its beginning.
+    /// The first one is the start of the copy.
     marks: Vec<CopyProgress>,
-    /// Settled bytes from one to the next, at least.
+    /// Minimum steady bytes between moments.
     apart_bytes: u64,
     now: CopyProgress,
 }
 
 impl ProgressTrack {
-    /// Goes on to `now`.
+    /// Adds the current progress.
     pub fn push(&mut self, now: CopyProgress) {
         if now.settled_bytes < self.now.settled_bytes {
-            // Another pass of the copy has begun, which has settled nothing yet.
+            // Another pass of the copy has started, without steady bytes yet.
             *self = ProgressTrack::default();
         }
         if self.marks.is_empty() {
@@ -306,7 +306,7 @@ impl ProgressTrack {
     }
 }
 
-/// Of nothing, all is data.
+/// Share of data; 1 if there are no bytes.
 fn share(data: u64, all: u64) -> f64 {
     if all == 0 { 1.0 } else { data as f64 / all as f64 }
 }

@@ -3,14 +3,14 @@ use super::*;
 
 const GB: u64 = 1_000_000_000;
 
-/// A disk of 15 zones from 200 MB/s to 100 MB/s: the time of its bytes before `place`.
+/// A disk with 15 zones from 200 MB/s to 100 MB/s: the time of its bytes before `place`.
 fn zoned_s(place: f64, size: f64) -> f64 {
     let rate = |zone: u32| 200e6 - 100e6 * f64::from(zone) / 14.0;
     let part = |zone: u32| (place - size / 15.0 * f64::from(zone)).clamp(0.0, size / 15.0);
     (0..15).map(|zone| part(zone) / rate(zone)).sum()
 }
 
-/// What is measured in the middles of so many parts.
+/// The curve measured in the middle of each of `places` parts.
 fn measured(places: u64, size: u64) -> Curve {
     let at = |place: u64| size / places * place + size / places / 2;
     let rate = |offset: u64| {
@@ -35,7 +35,7 @@ fn course<'a>(len: u64, source: Option<&'a Curve>, dest: Option<&'a Curve>) -> C
 }
 
 #[test]
-fn three_places_are_enough_for_a_disk_of_zones_within_two_percent_and_nine_within_one() {
+fn three_samples_predict_a_zoned_disk_within_two_percent_and_nine_within_one() {
     let truth = zoned_s(1e12, 1e12);
     for (places, share) in [(3, 0.02), (9, 0.01), (33, 0.01)] {
         let whole = Forecast::of(&course(1000 * GB, Some(&measured(places, 1000 * GB)), None)).unwrap().whole_s();
@@ -44,12 +44,12 @@ fn three_places_are_enough_for_a_disk_of_zones_within_two_percent_and_nine_withi
 }
 
 #[test]
-fn a_copy_takes_at_each_place_as_long_as_its_slower_side() {
+fn the_slower_side_sets_the_time_at_each_offset() {
     let falling = measured(33, 100 * GB);
     let flat = Curve::flat(150e6).unwrap();
     let whole = |course: &Course<'_>| Forecast::of(course).unwrap().whole_s();
     let both = course(100 * GB, Some(&falling), Some(&flat));
-    // Up to where the falling one has 150 MB/s the flat one counts, then the other.
+    // The flat curve counts up to where the falling one has 150 MB/s, then the falling one.
     let middle = 50e9;
     let truth = middle / 150e6 + zoned_s(100e9, 100e9) - zoned_s(middle, 100e9);
     assert!((whole(&both) / truth - 1.0).abs() < 0.01, "{} {truth}", whole(&both));
@@ -62,7 +62,7 @@ fn a_copy_takes_at_each_place_as_long_as_its_slower_side() {
 }
 
 #[test]
-fn the_side_that_binds_is_named_and_none_where_one_is_not_known() {
+fn the_limiting_side_is_named_only_if_both_are_known() {
     let near = Curve::flat(103e6).unwrap();
     let [fast, slow] = [200e6, 100e6].map(|rate| Curve::flat(rate).unwrap());
     let bound = |source, dest| course(GB, source, dest).bound();
@@ -84,19 +84,19 @@ fn a_backward_copy_begins_with_the_slow_end() {
     assert!(backward.until(10 * GB) > 1.5 * forward.until(10 * GB));
 }
 
-/// So much data, all of it settled.
+/// Progress with this amount of data, all in steady state.
 fn reached_at(settled_s: f64, bytes: u64) -> CopyProgress {
     CopyProgress { done_bytes: bytes, copied_bytes: bytes, data_bytes: bytes, settled_s, settled_bytes: bytes }
 }
 
-/// What is said to be left of a copy that went through these moments.
+/// The remaining time predicted after these moments.
 fn left_of(forecast: &Forecast, moments: &[CopyProgress]) -> Option<f64> {
     let mut track = ProgressTrack::default();
     moments.iter().for_each(|moment| track.push(*moment));
     forecast.left_s(&track)
 }
 
-/// A copy at so many bytes a second up to those bytes, ten moments a second.
+/// A copy with the given rates, each up to an offset, with ten moments per second.
 fn at_rates(rates: &[(f64, u64)]) -> Vec<CopyProgress> {
     let (mut at_s, mut done, mut moments) = (0.0, 0.0, vec![CopyProgress::default()]);
     for &(rate, to) in rates {
@@ -108,8 +108,8 @@ fn at_rates(rates: &[(f64, u64)]) -> Vec<CopyProgress> {
     moments
 }
 
-/// A copy at `slower` times the forecast's time, examined each percent: the largest error as a share of what is left,
-/// from `from` percent on.
+/// A copy that takes `slower` times the forecast, checked at every percent: the maximum error as a share of the
+/// remaining time, from `from` percent on.
 fn worst(slower: f64, from: u64) -> f64 {
     let size = 100 * GB;
     let forecast = Forecast::of(&course(size, Some(&measured(9, size)), None)).unwrap();
@@ -130,7 +130,7 @@ fn worst(slower: f64, from: u64) -> f64 {
 
 #[test]
 fn the_end_of_a_copy_across_zones_is_estimated_within_five_percent_from_a_tenth_on() {
-    // Whoever takes the rate so far for that to come is wrong by a third at first.
+    // An estimate from the mean rate so far would be wrong by a third at first.
     assert!(worst(1.0, 1) < 0.05, "{}", worst(1.0, 1));
     for slower in [0.5, 1.3, 3.0] {
         assert!(worst(slower, 10) < 0.05, "{slower} times as long: {}", worst(slower, 10));
@@ -142,26 +142,26 @@ fn before_the_first_byte_what_is_left_is_the_whole() {
     let curve = Curve::flat(100e6).unwrap();
     let forecast = Forecast::of(&course(10 * GB, Some(&curve), None)).unwrap();
     assert_eq!(left_of(&forecast, &[]), Some(100.0));
-    // A second without a byte does not throw it about as much as a second is long by what has come.
+    // One second without data hardly changes the remaining time.
     let waited = CopyProgress { settled_s: 1.0, ..CopyProgress::default() };
     assert!(left_of(&forecast, &[waited]).unwrap() < 160.0);
 }
 
 #[test]
-fn of_a_range_no_time_left_is_told_before_the_copy_shows_its_rate() {
+fn an_estimate_range_gives_no_remaining_time_before_the_first_rate() {
     let curve = Curve::flat(100e6).unwrap();
     let known = course(10 * GB, Some(&curve), None);
     for range in [Course { is_open: true, ..known }, Course { faster_max: [4.0, 1.0], ..known }] {
         let forecast = Forecast::of(&range).unwrap();
         assert_eq!((left_of(&forecast, &[]), forecast.expected_s()), (None, None));
-        // A fifth of the rate that was read: what was read weighs nothing.
+        // A fifth of the rate that was read: the measured read rate has no weight.
         let left = left_of(&forecast, &at_rates(&[(20e6, GB / 2)])).unwrap();
         assert!((left / 475.0 - 1.0).abs() < 0.01, "{left}");
     }
 }
 
 #[test]
-fn a_range_ends_where_what_is_not_known_begins() {
+fn the_bounds_of_an_estimate_follow_from_the_unknown_rates() {
     let [fast, slow] = [200e6, 100e6].map(|rate| Curve::flat(rate).unwrap());
     let bounds = |course: Course<'_>| course.bounds_s();
     let both = course(GB, Some(&fast), Some(&slow));
@@ -176,7 +176,7 @@ fn a_range_ends_where_what_is_not_known_begins() {
 }
 
 #[test]
-fn zeros_and_what_earlier_runs_copied_make_no_rate() {
+fn zeros_and_resumed_bytes_are_excluded_from_the_rate() {
     let curve = Curve::flat(1e6).unwrap();
     let forecast = Forecast::of(&course(200_000_000, Some(&curve), None)).unwrap();
     let already = CopyProgress { done_bytes: 150_000_000, ..CopyProgress::default() };
@@ -187,7 +187,7 @@ fn zeros_and_what_earlier_runs_copied_make_no_rate() {
         copied_bytes: 10_000_000,
         data_bytes: 5_000_000,
     };
-    // 5 MB of data in 10 s, half as fast as estimated, and of the 40 MB left a half is data.
+    // 5 MB of data in 10 s, half as fast as estimated; half of the remaining 40 MB is data.
     let left = left_of(&forecast, &[already, now]).unwrap();
     assert!((left / 40.0 - 1.0).abs() < 0.25, "{left}");
     let zeros = CopyProgress { data_bytes: 0, settled_bytes: 0, ..now };
@@ -195,7 +195,7 @@ fn zeros_and_what_earlier_runs_copied_make_no_rate() {
 }
 
 #[test]
-fn what_a_cache_swallowed_at_the_start_is_left_out() {
+fn bytes_absorbed_by_a_cache_at_the_start_are_excluded() {
     let curve = Curve::flat(400e6).unwrap();
     let open = Course { is_open: true, ..course(40 * GB, Some(&curve), None) };
     let forecast = Forecast::of(&open).unwrap();
@@ -205,22 +205,22 @@ fn what_a_cache_swallowed_at_the_start_is_left_out() {
 }
 
 #[test]
-fn what_the_write_cache_of_a_hard_disk_holds_does_not_make_it_faster() {
+fn the_write_cache_of_a_hard_disk_does_not_raise_its_rate() {
     let curve = Curve::flat(150e6).unwrap();
     let cached = Course { cache_bytes: 256 << 20, ..course(4 * GB, None, Some(&curve)) };
-    // 0.25 GB at 200 MB/s, of which 64 MB wait in the cache, and nothing more so far.
+    // 0.25 GB at 200 MB/s, of which 64 MB are still in the cache.
     let moments = at_rates(&[(200e6, GB * 2 / 5)]);
     let left = |course: &Course<'_>| left_of(&Forecast::of(course).unwrap(), &moments).unwrap();
     assert!((left(&cached) / 24.0 - 1.0).abs() < 0.02, "{}", left(&cached));
     assert!(left(&Course { cache_bytes: 0, ..cached }) < 20.0, "otherwise it counts");
-    // A cache makes nothing slower.
+    // A cache does not make a copy slower.
     let slow = left_of(&Forecast::of(&cached).unwrap(), &at_rates(&[(75e6, GB * 2 / 5)])).unwrap();
     assert!((slow / 48.0 - 1.0).abs() < 0.05, "{slow}");
 }
 
 #[test]
-fn a_dest_of_which_nothing_is_known_is_as_slow_everywhere() {
-    // The source falls from 200 to 100 MB/s; the dest takes 50 MB/s, which only the copy shows.
+fn an_unknown_dest_has_a_uniform_rate() {
+    // The source slows down from 200 to 100 MB/s; the dest writes at 50 MB/s, which only the copy reveals.
     let size = 100 * GB;
     let falling = measured(9, size);
     let open = Course { is_open: true, ..course(size, Some(&falling), None) };
@@ -229,13 +229,13 @@ fn a_dest_of_which_nothing_is_known_is_as_slow_everywhere() {
 }
 
 #[test]
-fn a_disk_that_has_become_slower_is_believed_after_a_while_and_one_that_only_seems_so_is_not() {
+fn a_lasting_slowdown_is_accepted_and_a_brief_one_is_not() {
     let curve = Curve::flat(100e6).unwrap();
     let forecast = Forecast::of(&course(100 * GB, Some(&curve), None)).unwrap();
     let left = |rates| left_of(&forecast, &at_rates(rates)).unwrap();
     let changed = left(&[(100e6, 30 * GB), (50e6, 45 * GB)]);
     assert!((changed / 1100.0 - 1.0).abs() < 0.05, "{changed}");
-    // A tenth of all that came was slower: it counts, but not alone.
+    // A tenth of the data was slower: it counts, but not alone.
     let lately = left(&[(100e6, 45 * GB), (60e6, 50 * GB)]);
     assert!((lately / 533.0 - 1.0).abs() < 0.02, "{lately}");
     // A part in which the curve was wrong by 4 %.
@@ -244,22 +244,22 @@ fn a_disk_that_has_become_slower_is_believed_after_a_while_and_one_that_only_see
 }
 
 #[test]
-fn what_was_only_tried_says_nothing_of_the_rest() {
+fn tuning_trials_are_excluded_from_the_estimate() {
     let curve = Curve::flat(100e6).unwrap();
     let forecast = Forecast::of(&course(10 * GB, Some(&curve), None)).unwrap();
-    // 1 GB in 10 s as estimated, and 0.5 GB in 15 s of trying.
+    // 1 GB in 10 s as estimated, and 0.5 GB in 15 s of trials.
     let now = reached_at(25.0, GB + GB / 2);
     let tried = CopyProgress { settled_s: 10.0, settled_bytes: GB, ..now };
     let left = |now: CopyProgress| left_of(&forecast, &[now]).unwrap();
     assert!((left(tried) / 85.0 - 1.0).abs() < 0.01, "{}", left(tried));
     assert!(left(now) > 120.0, "otherwise it counts: {}", left(now));
-    // Nothing but trying so far: as estimated.
+    // Only trials so far: the estimate counts.
     let only = CopyProgress { settled_s: 0.0, settled_bytes: 0, ..now };
     assert!((left(only) / 85.0 - 1.0).abs() < 0.01, "{}", left(only));
 }
 
 #[test]
-fn a_long_copy_does_not_pile_up_moments() {
+fn the_moments_of_a_long_copy_are_bounded() {
     let mut track = ProgressTrack::default();
     at_rates(&[(1e6, GB / 2)]).into_iter().for_each(|moment| track.push(moment));
     assert!((MARKS_MAX / 2 - 1..=MARKS_MAX).contains(&track.marks.len()), "{}", track.marks.len());
@@ -267,7 +267,7 @@ fn a_long_copy_does_not_pile_up_moments() {
 }
 
 #[test]
-fn a_second_pass_of_a_copy_begins_its_track_anew() {
+fn a_second_pass_of_a_copy_begins_a_new_track() {
     let mut track = ProgressTrack::default();
     track.push(reached_at(10.0, GB));
     let again = CopyProgress { done_bytes: GB, copied_bytes: GB + GB / 8, ..CopyProgress::default() };

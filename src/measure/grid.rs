@@ -1,26 +1,26 @@
-//! Which block sizes, depths and ways are tried.
+//! The block sizes, depths and ways to measure.
 use super::{DD_BLOCK_BYTES, Point, Way};
 
-/// The smallest and the largest block size that is tried, in bytes.
+/// Minimum and maximum block size, in bytes.
 const BLOCK_BYTES: (u32, u32) = (512, 64 << 20);
 
-/// Depths that are tried.
+/// Depths to measure.
 const DEPTHS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
 
-/// Depths through the page cache, which mostly reads ahead by itself.
+/// Depths to measure with buffered I/O, where the kernel mostly reads ahead.
 const BUFFERED_DEPTHS: [u32; 4] = [1, 4, 16, 64];
 
-/// How much is tried.
+/// How many points are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// Every power of two.
+    /// All powers of two.
     Full,
-    /// Every fourth block size and depth, through the page cache one at a time only.
+    /// Every fourth block size and depth, and buffered I/O only at depth 1.
     Quick,
 }
 
-/// The points to try, small blocks first: block sizes from the larger of 512 bytes and `least_bytes` (the logical block
-/// size), so that none has more than `in_flight_bytes_max` in flight; and what dd does by itself.
+/// The points to measure, small blocks first. Block sizes start at 512 bytes or `least_bytes` (the logical block size),
+/// whichever is larger, and no point exceeds `in_flight_bytes_max`. Includes the defaults of dd.
 pub fn grid(ways: &[Way], least_bytes: u32, in_flight_bytes_max: u64, effort: Effort) -> Vec<Point> {
     let quick = effort == Effort::Quick;
     let step = if quick { 4 } else { 2 };
@@ -30,7 +30,7 @@ pub fn grid(ways: &[Way], least_bytes: u32, in_flight_bytes_max: u64, effort: Ef
         .filter_map(|block| u32::try_from(block).ok())
         .collect();
     if quick {
-        // 512 B, then 4 KiB and its fourfolds: where devices have their blocks, and round numbers.
+        // 512 B, then 4 KiB times powers of four, which include common device block sizes.
         blocks = [first].into_iter().chain((12..=24).step_by(2).map(|power| 1 << power)).collect();
         blocks.retain(|&block| block >= first);
     }
@@ -51,7 +51,7 @@ pub fn grid(ways: &[Way], least_bytes: u32, in_flight_bytes_max: u64, effort: Ef
             .flat_map(|&block_bytes| depths(way).into_iter().map(move |depth| Point { way, block_bytes, depth }));
         points.extend(pairs.filter(|point| point.in_flight_bytes() <= in_flight_bytes_max));
     }
-    // dd reads 512 bytes through the page cache whatever the disk's blocks are.
+    // dd reads 512 bytes by buffered I/O, regardless of the block size of the disk.
     if ways.contains(&Way::Buffered) && first > DD_BLOCK_BYTES {
         points.push(Point::of_dd());
     }
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn no_direct_block_is_smaller_than_the_disks_own_and_dd_is_there_all_the_same() {
+    fn direct_blocks_are_at_least_a_logical_block_and_dd_sizes_are_included() {
         for effort in [Effort::Full, Effort::Quick] {
             let points = grid(&[Way::Direct, Way::Buffered], 4096, 64 << 20, effort);
             assert!(points.iter().filter(|point| point.way == Way::Direct).all(|point| point.block_bytes >= 4096));

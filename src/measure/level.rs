@@ -1,58 +1,59 @@
-//! The rates of the points of a sweep, freed of what differs between its rounds, with their spread. Pure.
+//! Estimates the rates of the points of a sweep and their deviations, adjusted for differences between rounds. No I/O.
 //!
-//! Each round is somewhere else on the disk, and a point that lost early ran in the first rounds alone: its plain
-//! median would be that of other places. So each run is taken by the level of its round, and all rates are reported at
-//! the middle level.
+//! Each round is at another location of the disk, and points that were dropped early ran only in the first rounds, so
+//! plain medians would not be comparable. Each run is therefore taken relative to the level of its round, and all rates
+//! are reported at the median level.
 use super::stats::{MAD_TO_SIGMA, center, median};
 
-/// Levels and centers are found from each other; this often is enough for both to settle.
+/// Iterations for determining levels and centers from each other; sufficient for convergence.
 const TURNS: usize = 12;
 
-/// The spread of a center of n values is this times their own by the root of n.
+/// The standard deviation of a center of n values is this times theirs, divided by the square root of n.
 const SPREAD_OF_CENTER: f64 = 1.03;
 
-/// What all points know of the spread of a run counts as much as so many runs of the point itself: of few runs their
-/// own spread says next to nothing.
+/// The common deviation of all points has the weight of this number of runs of a point, because few runs say little
+/// about their own deviation.
 const KNOWN_RUNS: f64 = 8.0;
 
-/// A disturbed run is taken for no farther off than so many deviations: the center does not follow it either.
+/// Deviations are limited to this multiple, so that disturbed runs do not move the center.
 const OFF_MAX: f64 = 4.0;
 
-/// 95 % of a normal distribution are within so many deviations.
+/// 95 % of a normal distribution are within this multiple of the standard deviation.
 const WITHIN: f64 = 1.96;
 
-/// What a point gives.
+/// The estimated rate of a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PointRate {
-    /// The center of its runs, each by the level of its round, in bytes a second.
+    /// Center of its runs relative to the levels of their rounds, in bytes per second.
     pub bytes_per_s: f64,
-    /// Standard deviation of its logarithm; `None`: unknown for a single round.
+    /// Standard deviation of its logarithm; `None` for a single round.
     pub deviation: Option<f64>,
 }
 
 impl PointRate {
-    /// An interval in which the rate lies with 95 % confidence, in bytes a second; `None` if unknown.
+    /// The 95 % confidence interval of the rate, in bytes per second; `None` if unknown.
     pub fn interval(&self) -> Option<(f64, f64)> {
         let reach = self.deviation? * WITHIN;
         Some((self.bytes_per_s * (-reach).exp(), self.bytes_per_s * reach.exp()))
     }
 
-    /// What it surely gives, in bytes a second.
+    /// Lower bound of the rate, in bytes per second.
     pub(super) fn least(&self) -> f64 {
         self.interval().map_or(self.bytes_per_s, |(least, _)| least)
     }
 
-    /// The share of `other` that it surely does not exceed; `None` if unknown.
+    /// Upper bound of its rate as a share of that of `other`; `None` if unknown.
     pub(super) fn most_of(&self, other: PointRate) -> Option<f64> {
         let reach = WITHIN * self.deviation?.hypot(other.deviation?);
         Some(self.bytes_per_s / other.bytes_per_s * reach.exp())
     }
 }
 
-/// The logarithms of the sound rates of a point by round.
+/// Logarithms of the valid rates of a point, by round.
 type Runs = Vec<(usize, f64)>;
 
-/// The figures of points of one way, which are comparable, by their sound rates in each round; `None` of none.
+/// The estimated rates of comparable points of one way, from their valid rates in each round; `None` for points without
+/// any.
 pub(super) fn figures(rates: &[Vec<(u32, f64)>]) -> Vec<Option<PointRate>> {
     let logarithm = |&(round, rate): &(u32, f64)| (round as usize, rate.ln());
     let runs: Vec<Runs> = rates.iter().map(|rates| rates.iter().map(logarithm).collect()).collect();
@@ -82,7 +83,7 @@ fn centers_of(runs: &[Runs], levels: &[f64]) -> Vec<Option<f64>> {
     runs.iter().map(one).collect()
 }
 
-/// How far the middle point of each round is from its center. A point that ran once says nothing of that.
+/// Median deviation of the points in each round from their centers. Points with a single run are ignored.
 fn levels_of(runs: &[Runs], centers: &[Option<f64>], rounds: usize) -> Vec<f64> {
     let mut off: Vec<Vec<f64>> = vec![Vec::new(); rounds];
     for (runs, center) in runs.iter().zip(centers).filter(|(runs, _)| runs.len() > 1) {
@@ -93,18 +94,18 @@ fn levels_of(runs: &[Runs], centers: &[Option<f64>], rounds: usize) -> Vec<f64> 
     levels.iter().map(|level| level - middle).collect()
 }
 
-/// The standard deviation of one run of an ordinary point; `None` where none ran twice.
+/// Common standard deviation of single runs; `None` if no point ran twice.
 fn spread_of_all(runs: &[Runs], centers: &[Option<f64>], levels: &[f64]) -> Option<f64> {
     let off = runs.iter().zip(centers).filter(|(runs, _)| runs.len() > 1).flat_map(|(runs, center)| {
-        // The center is nearer to few runs than the truth is.
+        // Corrects for the center being closer to few runs than the true value is.
         let missing = (runs.len() as f64 / (runs.len() - 1) as f64).sqrt();
         runs.iter().map(move |(round, rate)| (rate - levels[*round] - center.unwrap_or(*rate)).abs() * missing)
     });
     median(&off.collect::<Vec<_>>()).map(|middle| middle * MAD_TO_SIGMA)
 }
 
-/// How sure one may be, from 0 to 1, that each point reaches `share` of the best of all; `None` if unknown. All that is
-/// known of the points is drawn many times, so that it counts, too, that the best is the best of many.
+/// The probability, from 0 to 1, that each point reaches `share` of the best rate; `None` if unknown. Determined by
+/// simulation, which takes into account that the best one is the maximum of many points.
 pub(super) fn sure(figures: &[Option<PointRate>], share: f64) -> Option<Vec<f64>> {
     let known: Vec<(usize, f64, f64)> = figures
         .iter()
@@ -113,7 +114,7 @@ pub(super) fn sure(figures: &[Option<PointRate>], share: f64) -> Option<Vec<f64>
         .map(|(index, figure)| Some((index, figure.bytes_per_s.ln(), figure.deviation?)))
         .collect::<Option<_>>()?;
     let most = known.iter().map(|known| known.1).fold(f64::NEG_INFINITY, f64::max);
-    // A point so far behind is not the best, whatever is drawn.
+    // A point this much slower is not the best in any draw.
     let in_reach = |&&(_, rate, deviation): &&(usize, f64, f64)| rate + 6.0 * deviation >= most + share.ln();
     let mut random = fastrand::Rng::with_seed(SEED);
     let mut reached = vec![0u32; figures.len()];
@@ -131,13 +132,13 @@ pub(super) fn sure(figures: &[Option<PointRate>], share: f64) -> Option<Vec<f64>
     Some(reached.into_iter().map(|count| f64::from(count) / f64::from(DRAWS)).collect())
 }
 
-/// See [`sure`]: the 5 % that a 95 % leaves then rest on 100 draws.
+/// Number of draws for [`sure`]: the remaining 5 % then correspond to 100 draws.
 const DRAWS: u32 = 2000;
 
-/// The draws are not for secrets: the same runs give the same answer.
+/// Fixed, so that the same runs give the same result.
 const SEED: u64 = 0x6861_756c;
 
-/// A number of the normal distribution, by Box and Muller.
+/// A normally distributed random number (Box-Muller).
 fn normal(random: &mut fastrand::Rng) -> f64 {
     (-2.0 * (1.0 - random.f64()).ln()).sqrt() * (std::f64::consts::TAU * random.f64()).cos()
 }

@@ -1,21 +1,21 @@
-//! Sweeps over disks whose true rates are known, with the noise of real ones, in simulated time.
+//! Sweeps over simulated disks with known rates and realistic noise.
 use super::super::pick::{GOOD_ENOUGH, answer};
 use super::super::{BestPoint, Effort, Point, Sweep, Trial, Way, grid};
 use super::*;
 
-/// A disk that takes so many commands, overlaps their latencies, moves bytes at one rate, and is noisy.
+/// A simulated noisy disk that overlaps the latencies of several commands and transfers data at one rate.
 #[derive(Clone, Copy, Debug)]
 struct Noisy {
     latency_s: f64,
     rate: f64,
     commands: u32,
-    /// The rate of the last round by that of the first.
+    /// Ratio of the rates of the last and the first round.
     inner: f64,
     /// Standard deviation of a run.
     noise: f64,
-    /// Standard deviation of what comes and goes over some dozen runs.
+    /// Standard deviation of a drift over about a dozen runs.
     drift: f64,
-    /// This part of the runs is disturbed, and takes up to four times as long.
+    /// Share of runs that are disturbed and take up to four times as long.
     disturbed: f64,
 }
 
@@ -25,7 +25,7 @@ impl Noisy {
         (f64::from(point.block_bytes) / alone * f64::from(point.depth.min(self.commands))).min(self.rate)
     }
 
-    /// A sweep of so many rounds; the last may be cut short.
+    /// A sweep of this number of rounds; the last one may be incomplete.
     fn sweep(&self, rounds: u32, cut: bool, seed: u64) -> Sweep {
         let few = |point: &Point| point.block_bytes >= 16 << 10;
         let points = grid(&[Way::Direct], 512, 128 << 20, Effort::Full).into_iter().filter(few).collect();
@@ -51,7 +51,7 @@ impl Noisy {
         sweep
     }
 
-    /// The answer is as good as the best, in truth.
+    /// Whether the picked point is in truth as good as the best.
     fn is_right(&self, found: &BestPoint, sweep: &Sweep) -> bool {
         let most = sweep.entries().iter().map(|entry| self.truth(entry.point)).fold(0.0, f64::max);
         self.truth(found.pick) >= most * GOOD_ENOUGH
@@ -98,8 +98,7 @@ fn disks() -> Vec<Noisy> {
     disks
 }
 
-/// Of so many sweeps of each disk by number of rounds: those that said to be 95 % sure, those of them that were wrong,
-/// and those that were right.
+/// The numbers of sweeps with 95 % confidence, of wrong results among them, and of right results.
 fn judged(disk: &Noisy, rounds: u32, seeds: std::ops::Range<u64>) -> [u64; 3] {
     let mut counts = [0; 3];
     for seed in seeds {
@@ -113,7 +112,7 @@ fn judged(disk: &Noisy, rounds: u32, seeds: std::ops::Range<u64>) -> [u64; 3] {
 }
 
 #[test]
-fn who_is_told_to_be_95_percent_sure_is_misled_in_one_run_of_twenty_at_most() {
+fn a_confidence_of_95_percent_is_wrong_in_at_most_one_run_of_twenty() {
     let mut all = [0; 3];
     for (number, disk) in (0..).zip(disks()) {
         for (turn, rounds) in (0..).zip([2, 4, 7]) {
@@ -129,5 +128,5 @@ fn who_is_told_to_be_95_percent_sure_is_misled_in_one_run_of_twenty_at_most() {
     assert!(sure >= 40, "to be sure of nothing is no help: {sure}");
 }
 
-/// Sweeps of each disk and number of rounds: 216 in all.
+/// Sweeps per disk and number of rounds: 216 in total.
 const SEEDS: u64 = 3;

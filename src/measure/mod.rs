@@ -1,8 +1,7 @@
-//! What a disk can do: runs of requests at one block size, depth and way, and their statistics.
+//! Measures disks: runs of requests with one block size, depth and way, and their statistics.
 //!
-//! Runs go through the endpoints and queues of copies. Statistics are separate, so that they are tested on made-up runs
-//! of disks whose numbers are known. This room must not know how an endpoint is opened, what a user was asked, or how
-//! anything is reported.
+//! Runs use the endpoints and queues of copies. Statistics are separate, so that they can be tested with simulated
+//! disks. This room must not know how an endpoint is opened, the options of the user, or how results are reported.
 #![forbid(unsafe_code)]
 mod clock;
 mod commands;

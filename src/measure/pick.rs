@@ -1,38 +1,37 @@
-//! The answer of a sweep: the smallest block size and depth that are as good as the best.
+//! Picks the result of a sweep: the smallest block size and depth that are as good as the best.
 use super::{Entry, Point, State, Sweep, Way, level};
 
-/// This share of the best rate is as good as the best.
+/// A point with this share of the best rate counts as good as the best.
 pub const GOOD_ENOUGH: f64 = 0.95;
 
-/// Who is as good as the best with this confidence is taken; the smallest of those is none of chance.
+/// Confidence required for that, so that the smallest such point is not chosen by chance.
 const SURE: f64 = 0.95;
 
-/// The answer of a sweep.
+/// The result of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BestPoint {
-    /// The point with the highest rate of that way.
+    /// The point with the highest rate of its way.
     pub best: Point,
-    /// Its rate, in bytes a second.
+    /// Its rate, in bytes per second.
     pub best_bytes_per_s: f64,
-    /// Of the points that surely reach `GOOD_ENOUGH`, the one with fewest bytes in flight, and of those the one of
-    /// largest blocks. Where none surely does, the same of those whose rate does.
+    /// Of the points that reach `GOOD_ENOUGH` with confidence, the one with the fewest bytes in flight, and of those
+    /// the one with the largest blocks. If there is none, the same for points whose estimated rate does.
     pub pick: Point,
-    /// Its rate, in bytes a second.
+    /// Its rate, in bytes per second.
     pub pick_bytes_per_s: f64,
-    /// An interval in which that lies with 95 % confidence; `None` of one round.
+    /// The 95 % confidence interval of that rate; `None` for a single round.
     pub pick_interval: Option<(f64, f64)>,
-    /// Its rate by that of the best.
+    /// Ratio of its rate to the best one.
     pub share: f64,
-    /// How sure one may be that it reaches `GOOD_ENOUGH` of whatever point is the best, from 0 to 1; `None` of one
-    /// round.
+    /// Probability, from 0 to 1, that it reaches `GOOD_ENOUGH` of the best rate; `None` for a single round.
     pub confidence: Option<f64>,
-    /// Its runs.
+    /// Number of its runs.
     pub rounds: usize,
-    /// What dd does by itself: its rate, in bytes a second.
+    /// Rate of dd with its defaults, in bytes per second.
     pub dd_bytes_per_s: Option<f64>,
 }
 
-/// The answer among points of `way` of a sweep that is over; `None` where none of them gave anything.
+/// The result among points of `way` of a finished sweep; `None` if none of them has a rate.
 pub fn answer(sweep: &Sweep, way: Way) -> Option<BestPoint> {
     let tried = |entry: &&Entry| entry.point.way == way && !matches!(entry.state, State::LeftOut(_));
     let entries: Vec<&Entry> = sweep.entries().iter().filter(tried).filter(|entry| entry.rate().is_some()).collect();
@@ -67,7 +66,7 @@ mod tests {
     use super::*;
     use crate::measure::{Effort, Trial, grid};
 
-    /// A disk that takes `depth` commands, overlaps their latencies, and moves bytes at one rate.
+    /// A simulated disk that overlaps the latencies of up to `depth` commands and transfers data at one rate.
     struct Model {
         latency_s: f64,
         rate: f64,
@@ -98,7 +97,7 @@ mod tests {
             }
         }
 
-        /// A sweep of so many rounds, each in a zone of its own, with noise of up to 3 % either way.
+        /// A sweep of this number of rounds, each in another zone, with noise of up to ±3 %.
         fn sweep(&self, ways: &[Way], rounds: u32) -> Sweep {
             let mut sweep = Sweep::new(grid(ways, 512, 128 << 20, Effort::Full), Point::of_dd());
             let mut random = fastrand::Rng::with_seed(5);
@@ -115,7 +114,7 @@ mod tests {
         }
     }
 
-    /// The smallest bytes in flight that reach 95 % of the rate, were there no noise.
+    /// The smallest number of bytes in flight that would reach 95 % of the rate without noise.
     fn knee(model: &Model, slack: f64) -> u64 {
         let points = grid(&[Way::Direct], 512, 128 << 20, Effort::Full);
         let good = |point: &&Point| model.trial(**point, 0.0).bytes_per_s() >= (GOOD_ENOUGH + slack) * model.rate;
@@ -139,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn losers_stop_after_one_round_and_what_dd_does_never() {
+    fn slow_points_are_dropped_after_one_round_except_those_of_dd() {
         let model = Model { latency_s: 100e-6, rate: 500e6, commands: 32 };
         let sweep = model.sweep(&[Way::Direct, Way::Buffered], 4);
         let of = |point| sweep.entries().iter().find(|entry| entry.point == point).unwrap();
@@ -150,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn of_one_round_nobody_is_sure() {
+    fn one_round_gives_no_confidence() {
         let model = Model { latency_s: 100e-6, rate: 500e6, commands: 32 };
         let answer = answer(&model.sweep(&[Way::Direct], 1), Way::Direct).unwrap();
         assert_eq!((answer.confidence, answer.pick_interval, answer.rounds), (None, None, 1));
@@ -158,13 +157,13 @@ mod tests {
     }
 
     #[test]
-    fn three_lucky_runs_of_five_make_nobody_the_best() {
+    fn three_fast_runs_of_five_do_not_make_the_best() {
         let model = Model { latency_s: 100e-6, rate: 160e6, commands: 4 };
         let point = |block_bytes, depth| Point { way: Way::Direct, block_bytes, depth };
         let lucky = point(8 << 20, 2);
         let even = [(1 << 20, 2), (1 << 20, 4), (2 << 20, 2), (2 << 20, 4)].map(|(bytes, depth)| point(bytes, depth));
         let mut sweep = Sweep::new(even.into_iter().chain([lucky]).collect(), Point::of_dd());
-        // Each round in another zone.
+        // Each round is in another zone.
         let rounds = [[0.0, 0.1], [0.01, -0.09], [-0.01, 0.1], [0.0, -0.1], [0.01, 0.1]];
         for (zone, noise) in [1.0, 0.99, 0.98, 0.97, 0.96].into_iter().zip(rounds) {
             let place = Model { rate: model.rate * zone, ..model };
@@ -181,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_with_failed_requests_says_nothing_of_the_rate() {
+    fn a_run_with_failed_requests_has_no_rate() {
         let model = Model { latency_s: 100e-6, rate: 500e6, commands: 1 };
         let point = Point { way: Way::Direct, block_bytes: 4096, depth: 1 };
         let mut sweep = Sweep::new(vec![point], Point::of_dd());

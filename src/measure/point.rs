@@ -1,23 +1,23 @@
-//! What a run is made with.
+//! Parameters of a run.
 
-/// The block size of dd by default.
+/// Default block size of dd.
 pub const DD_BLOCK_BYTES: u32 = 512;
 
-/// How bytes come from the disk, or go to it.
+/// How data is transferred from or to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Way {
-    /// Past the page cache.
+    /// Direct I/O.
     Direct,
-    /// Through the page cache, which reads ahead.
+    /// Buffered I/O, with read-ahead.
     Buffered,
-    /// Read through a mapping: of the page cache, or of memory that a node's driver shares.
+    /// Through a mapping of the page cache, or of memory that a node's driver shares.
     Mapped,
-    /// Past the page cache, through memory of the node's driver, which copies it.
+    /// By passthrough commands whose data the node's driver copies.
     Indirect,
 }
 
 impl Way {
-    /// The word for tables and JSON.
+    /// The name for tables and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Way::Direct => "direct",
@@ -28,10 +28,10 @@ impl Way {
     }
 }
 
-/// What a run is made with: way, block size and depth.
+/// Parameters of a run: way, block size and depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Point {
-    /// Past the page cache, or through it.
+    /// How data is transferred.
     pub way: Way,
     /// Bytes per request.
     pub block_bytes: u32,
@@ -45,7 +45,7 @@ impl Point {
         u64::from(self.block_bytes) * u64::from(self.depth)
     }
 
-    /// dd without operands: 512 bytes, one after the other, through the page cache.
+    /// The defaults of dd: 512 bytes at depth 1 by buffered I/O.
     pub fn of_dd() -> Point {
         Point { way: Way::Buffered, block_bytes: DD_BLOCK_BYTES, depth: 1 }
     }

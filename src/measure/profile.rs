@@ -1,4 +1,4 @@
-//! What a disk is: its rate from the first byte to the last, what a command costs, and what each way of reading takes.
+//! Profiles a disk: its rate by offset, the cost of commands by size, and the cost of each way of reading.
 use super::commands::{Commands, commands};
 use super::cost::Cost;
 use super::fit::{Fit, fit};
@@ -7,68 +7,68 @@ use super::{Interference, MeasureFailure, Point, Position, Subject, Trial, Walk,
 use crate::core::{Extent, Op, Stop};
 use std::time::Duration;
 
-/// How positions and ways are read: as a copy does, some requests in flight, so that latency hides behind rate.
+/// Block size and depth for positions and ways: like a copy, with enough requests in flight to hide latency.
 const STREAM: (u32, u32) = (1 << 20, 4);
 
-/// Times that everything is measured; the median counts.
+/// Repetitions of each measurement; the median counts.
 const ROUNDS: u32 = 3;
 
-/// The largest command whose cost is measured, in bytes.
+/// Maximum command size to measure, in bytes.
 const COMMAND_BYTES_MAX: u32 = 16 << 20;
 
-/// Parts of the time for positions and for commands; the rest is for the ways.
+/// Shares of the time for positions and for command costs; the rest is for the ways.
 const SHARES: (f64, f64) = (0.5, 0.35);
 
-/// What commands without the medium take, as a share of the time, beside it.
+/// Additional time for commands that do not access the medium, as a share of the time.
 const COMMANDS_SHARE: f64 = 0.05;
 
-/// Bounds of a run.
+/// Minimum and maximum duration of a run.
 const PATIENCE: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(2000));
 
-/// What one way of reading took.
+/// The cost of one way of reading.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WayCost {
-    /// Which.
+    /// The way.
     pub way: Way,
-    /// Median rate, in bytes a second.
+    /// Median rate, in bytes per second.
     pub bytes_per_s: f64,
-    /// Rate of its slowest and of its fastest run.
+    /// Rates of the slowest and the fastest run.
     pub range: (f64, f64),
-    /// Processor seconds of this process for each GiB.
+    /// Processor time of this process per GiB, in seconds.
     pub cpu_s_per_gib: f64,
-    /// Share of one processor that was busy with it, from 0.
+    /// Share of one processor in use.
     pub cpu_share: f64,
-    /// Bytes that a run left in the page cache, by the bytes it moved; they were dropped then.
+    /// Ratio of bytes left in the page cache to bytes transferred by a run. They were dropped afterwards.
     pub left_in_cache: f64,
-    /// The page cache had some of it before.
+    /// Whether some of the data was cached before.
     pub cached: bool,
-    /// Share of the transfers that the node's driver copied, of the way that is to do without; `None` of others.
+    /// Share of direct transfers that the node's driver copied anyway; `None` for other ways.
     pub driver_copied: Option<f64>,
 }
 
-/// What was found.
+/// The results of a profile.
 #[derive(Debug, Default)]
 pub struct Profiled {
-    /// The rate at each place.
+    /// The rate at each position.
     pub positions: Vec<Position>,
-    /// Seconds that reading, or writing, all of it takes by that.
+    /// Estimated time for reading or writing the whole disk, in seconds.
     pub whole_s: Option<f64>,
-    /// What commands cost.
+    /// Costs of commands by size.
     pub costs: Vec<Cost>,
-    /// The line through them.
+    /// The line fitted to these costs.
     pub fit: Option<Fit>,
-    /// What commands cost without the medium, of a disk that is reached by SCSI commands.
+    /// Costs of commands that do not access the medium, for a disk that is reached by SCSI commands.
     pub commands: Option<Commands>,
-    /// The ways, side by side.
+    /// The ways, for comparison.
     pub ways: Vec<WayCost>,
-    /// Effect on the rest of the system, or why it is not known; `None`: it was not examined.
+    /// The effect on the rest of the system, or why it is unknown; `None` if it was not measured.
     pub system_impact: Option<std::result::Result<Interference, String>>,
-    /// Why it ended before its time.
+    /// Why the profile ended early.
     pub failure: Option<MeasureFailure>,
 }
 
-/// Profiles the subject at so many positions, in about `time`. `heard` receives the progress, from 0 to 1, and what is
-/// being done. What was found is kept whatever happens.
+/// Profiles the subject at this number of positions, in about `time`. `on_progress` receives the progress, from 0 to 1,
+/// and the current activity. Results are kept even after a failure.
 pub fn profile(
     subject: &mut Subject,
     positions: u32,
@@ -91,7 +91,7 @@ pub(super) fn main_way(subject: &Subject) -> Way {
     subject.ways.first().map_or(Way::Buffered, |(way, _)| *way)
 }
 
-/// The point for reading on and on; smaller blocks where there is not much to read.
+/// The point for sequential reads, with smaller blocks if little can be read.
 pub(super) fn stream(subject: &Subject, way: Way, room: u64) -> Point {
     let (block, depth) = STREAM;
     let most = room / u64::from(depth) / 4 / subject.align_bytes * subject.align_bytes;
@@ -138,7 +138,7 @@ impl ProfileRun<'_> {
         Ok(trial)
     }
 
-    /// Where the zone curve is measured: spread over the disk, or wherever runs may go.
+    /// The extents in which the rate curve is measured: spread over the disk, or over the permitted extents.
     fn places(&self, count: u32, align: u64) -> Vec<Extent> {
         if let [only] = self.subject.extents.as_slice() {
             let span = only.len / u64::from(count.max(1));
@@ -148,7 +148,7 @@ impl ProfileRun<'_> {
         self.subject.extents.clone()
     }
 
-    /// The end of where runs may go from the start of this place on.
+    /// End of the permitted extent from the start of this place on.
     fn end_of(&self, place: Extent) -> u64 {
         let around = self.subject.extents.iter().find(|whole| (whole.offset..whole.end()).contains(&place.offset));
         around.map_or(place.end(), Extent::end)
@@ -164,7 +164,7 @@ impl ProfileRun<'_> {
         let mut outcome = Ok(());
         'rounds: for round in 0..ROUNDS {
             for (index, &place) in places.iter().enumerate() {
-                // Each round reads other bytes of the place, so that no memory of the disk has them.
+                // Each round reads other bytes of the place, so that the disk has none of them in its cache.
                 let begin = place.offset + place.len / u64::from(ROUNDS) * u64::from(round) / align * align;
                 let extent = Extent::new(begin, (self.end_of(place) - begin).min(place.len));
                 match self.run(point, extent, patience, "positions") {
@@ -207,7 +207,7 @@ impl ProfileRun<'_> {
                 let Some(extent) = walk.place(u64::from(block_bytes) * 4) else { continue };
                 match self.run(point, extent, patience, "command cost") {
                     Ok(trial) => {
-                        walk.went(trial.moved_bytes);
+                        walk.advance(trial.moved_bytes);
                         if trial.is_sound() {
                             times[index].push(trial.seconds / trial.requests as f64);
                         }
@@ -225,7 +225,7 @@ impl ProfileRun<'_> {
         outcome
     }
 
-    /// Beyond the time of the others: there are few, and they are short.
+    /// In addition to the time of the other measurements: the commands are few and short.
     fn commands(&mut self, found: &mut Option<Commands>) -> Result<(), MeasureFailure> {
         let ProfileRun { subject, stop, began, time, on_progress } = self;
         let mut on_progress = || {
@@ -235,8 +235,8 @@ impl ProfileRun<'_> {
         commands(subject, time.mul_f64(COMMANDS_SHARE), stop, found, &mut on_progress)
     }
 
-    /// `known` is a rate of the disk: no more is written through the page cache than it takes in the time of a run, for
-    /// the flush at the end would take many times as long.
+    /// `known` is a rate of the disk. It limits buffered writes to the amount that the disk can write during a run,
+    /// because the flush at the end would otherwise take many times as long.
     fn ways(&mut self, known: Option<f64>, found: &mut Vec<WayCost>) -> Result<(), MeasureFailure> {
         let ways: Vec<Way> = self.subject.ways.iter().map(|(way, _)| *way).collect();
         let share = 1.0 - SHARES.0 - SHARES.1;
@@ -251,7 +251,8 @@ impl ProfileRun<'_> {
             for (index, &way) in ways.iter().enumerate() {
                 let mut point = stream(self.subject, way, room);
                 if self.subject.has(Way::Indirect) {
-                    // A node shares one piece of memory: one command at a time, and so of the ways beside it.
+                    // A node has a single shared buffer, so it is measured at depth 1, and for comparison the other
+                    // ways are too.
                     point.depth = 1;
                 }
                 let least = point.in_flight_bytes() * 2;
@@ -262,7 +263,7 @@ impl ProfileRun<'_> {
                 }
                 match self.run(point, extent, patience, "ways") {
                     Ok(trial) => {
-                        walk.went(trial.moved_bytes);
+                        walk.advance(trial.moved_bytes);
                         trials[index].push(trial);
                     }
                     Err(failure) => {
@@ -296,12 +297,12 @@ impl ProfileRun<'_> {
 }
 
 impl ProfileRun<'_> {
-    /// As [`WayCost::driver_copied`], of all that was read so.
+    /// The share as in [`WayCost::driver_copied`], of all reads by this way.
     fn driver_copied(&self, way: Way) -> Option<f64> {
         let end = self.subject.ways.iter().find(|(other, _)| *other == way && way == Way::Direct)?;
         let counts = end.1.records()?.counts();
-        // Nobody can ask where there is no queue: SG_IO copies.
-        Some(if counts.direct_asked > 0 { counts.indirect as f64 / counts.direct_asked as f64 } else { 1.0 })
+        // Without a queue nothing is counted: SG_IO copies the data.
+        Some(if counts.direct_requested > 0 { counts.indirect as f64 / counts.direct_requested as f64 } else { 1.0 })
     }
 }
 
@@ -321,10 +322,10 @@ mod tests {
     }
 
     #[test]
-    fn every_part_is_measured_by_reading_only() {
+    fn every_part_only_reads() {
         let (disk, mut subject) = subject(&[], 16 << 20);
-        let mut said = Vec::new();
-        let mut on_progress = |_: f64, doing| said.push(doing);
+        let mut messages = Vec::new();
+        let mut on_progress = |_: f64, doing| messages.push(doing);
         let found = profile(&mut subject, 8, Duration::from_millis(100), &Stop::default(), &mut on_progress);
         assert!(found.failure.is_none());
         assert_eq!(found.positions.len(), 8);
@@ -335,19 +336,19 @@ mod tests {
         }
         assert!(found.costs.len() >= 10 && found.fit.is_some(), "{:?}", found.costs);
         assert_eq!(found.ways.len(), 1);
-        assert!(["positions", "command cost", "ways"].iter().all(|part| said.contains(part)));
-        assert!(disk.asked().iter().all(|asked| asked.op == Op::Read));
+        assert!(["positions", "command cost", "ways"].iter().all(|part| messages.contains(part)));
+        assert!(disk.asked().iter().all(|requested| requested.op == Op::Read));
     }
 
     #[test]
-    fn what_was_found_before_it_was_stopped_is_kept() {
+    fn results_before_a_stop_are_kept() {
         let (_, mut subject) = subject(&[], 16 << 20);
         let stop = Stop::default();
         let mut calls = 0;
         let mut on_progress = |_: f64, _| {
             calls += 1;
             if calls == 5 {
-                stop.ask(15);
+                stop.request(15);
             }
         };
         let found = profile(&mut subject, 8, Duration::from_millis(100), &stop, &mut on_progress);
@@ -357,7 +358,7 @@ mod tests {
         let mut on_progress = |_: f64, doing| {
             calls += u32::from(doing == "ways");
             if calls == 2 {
-                stop.ask(15);
+                stop.request(15);
             }
         };
         let found = profile(&mut subject, 8, Duration::from_millis(100), &stop, &mut on_progress);

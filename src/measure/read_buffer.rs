@@ -1,5 +1,5 @@
-//! What reading a disk's own buffer costs, by its size and by where the bytes end up: the link, the driver and the
-//! processor without the medium, as sg_rbuf has it.
+//! Measures reading a disk's internal buffer by size and by way: the cost of the link, the driver and the processor
+//! without the medium, as sg_rbuf does.
 use super::fit::{Fit, fit};
 use super::stats::median;
 use super::{MeasureFailure, Subject};
@@ -8,30 +8,30 @@ use crate::sys;
 use std::io;
 use std::time::Duration;
 
-/// Times that everything is measured; the median counts.
+/// Repetitions of each measurement; the median counts.
 const ROUNDS: u32 = 3;
-/// Commands of a run at least: the first may find the disk asleep.
+/// Minimum number of commands per run: the first one may have to wake the disk.
 const COMMANDS_MIN: u32 = 4;
-/// The shortest command where no sizes are given, in bytes.
+/// Minimum command size if none are given, in bytes.
 const BYTES_MIN: u32 = 512;
-/// The command whose time is taken for latency in the seed's formula, in bytes.
-const SEED_BYTES: u32 = 4096;
+/// Command size that the original formula uses for latency, in bytes.
+const ORIGINAL_BYTES: u32 = 4096;
 
-/// What commands of one size cost.
+/// The cost of commands of one size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BufferCost {
-    /// Bytes of it.
+    /// Size in bytes.
     pub bytes: u32,
-    /// Median time of one, one after the other, in seconds.
+    /// Median time of one command at depth 1, in seconds.
     pub seconds: f64,
-    /// Median share of one processor that this process took meanwhile.
+    /// Median share of one processor that this process used.
     pub cpu_share: f64,
-    /// Runs that this rests on.
+    /// Number of runs.
     pub runs: usize,
 }
 
 impl BufferCost {
-    /// Bytes a second.
+    /// Throughput in bytes per second.
     pub fn bytes_per_s(&self) -> f64 {
         f64::from(self.bytes) / self.seconds
     }
@@ -40,27 +40,27 @@ impl BufferCost {
 /// The figures that "Comparing Direct and Indirect IO times in sg" (Gilbert, 2001) derives from two of the times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeedFigures {
-    /// Latency of a command that is implied: by how much those of 4 KiB take longer than the fastest ones, for each
-    /// command. In seconds.
+    /// Implied latency of a command, in seconds: derived from how much longer commands of 4 KiB take than the fastest
+    /// ones, for the same amount of data.
     pub latency_s: f64,
-    /// Bytes a second of the fastest ones without that; infinite where nothing is left.
+    /// Rate of the fastest commands without that latency, in bytes per second; infinite if no time is left.
     pub after_latency_per_s: f64,
-    /// The highest rate, in bytes a second.
+    /// The highest rate, in bytes per second.
     pub best_per_s: f64,
-    /// The lowest.
+    /// The lowest rate, in bytes per second.
     pub worst_per_s: f64,
 }
 
 impl SeedFigures {
-    /// By the times of commands, the shortest first; `None` where there are not two sizes.
+    /// Computes the figures from costs, ascending by size; `None` for fewer than two sizes.
     pub fn of(costs: &[BufferCost]) -> Option<SeedFigures> {
         let by_rate = |one: &&BufferCost, other: &&BufferCost| one.bytes_per_s().total_cmp(&other.bytes_per_s());
         let (best, worst) = (costs.iter().max_by(by_rate)?, costs.iter().min_by(by_rate)?);
-        let small = costs.iter().find(|cost| cost.bytes == SEED_BYTES).or_else(|| costs.first())?;
+        let small = costs.iter().find(|cost| cost.bytes == ORIGINAL_BYTES).or_else(|| costs.first())?;
         if small.bytes == best.bytes {
             return None;
         }
-        // Of so many bytes, whatever their number: those of one small command.
+        // Compare the times for the same amount of data, that of one small command.
         let share = f64::from(small.bytes) / f64::from(best.bytes);
         let latency_s = small.seconds - best.seconds * share;
         let rest = best.seconds - latency_s;
@@ -73,55 +73,55 @@ impl SeedFigures {
     }
 }
 
-/// What one way of fetching the bytes cost.
+/// The costs of one way of reading.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BufferWayCosts {
-    /// Which.
+    /// The way.
     pub way: BufferWay,
-    /// By size, the smallest first.
+    /// Costs by size, ascending.
     pub costs: Vec<BufferCost>,
-    /// The line through these.
+    /// The line fitted to these costs.
     pub fit: Option<Fit>,
-    /// The seed's figures from them.
+    /// The original figures for these costs.
     pub seed: Option<SeedFigures>,
-    /// Share of the transfers that the driver copied, of the way that is to do without; `None` of others.
+    /// Share of direct transfers that the driver copied anyway; `None` for other ways.
     pub driver_copied: Option<f64>,
 }
 
-/// What was found.
+/// The results of the measurement.
 #[derive(Debug, Default)]
 pub struct ReadBuffer {
-    /// Bytes of the buffer; `None`: there is none, or it was not reported.
+    /// Size of the buffer in bytes; `None` if there is none, or it was not reported.
     pub capacity_bytes: Option<u32>,
     /// Each way, the cheapest first.
     pub ways: Vec<BufferWayCosts>,
-    /// What the disk did not do, in its words.
+    /// Unsupported commands, with the errors of the disk.
     pub refused: Vec<String>,
-    /// Why it ended before its time.
+    /// Why it ended early.
     pub failure: Option<MeasureFailure>,
 }
 
-/// What is asked for.
+/// Parameters of the measurement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BufferOptions {
-    /// Which buffer.
+    /// The buffer to read.
     pub which: OwnBuffer,
-    /// Bytes of commands; none: powers of two up to the whole buffer, and that.
+    /// Command sizes in bytes; if empty, powers of two below the capacity, and the capacity.
     pub sizes: Vec<u32>,
 }
 
-/// Reads a buffer of the disk's own by each size and way, in about `time`; `None` for what is reached by no commands of
-/// its own. `heard` receives the progress, from 0 to 1. What was found is kept whatever happens.
+/// Reads an internal buffer by each size and way, in about `time`; `None` if the side does not support passthrough
+/// commands. `on_progress` receives the progress, from 0 to 1. Results are kept even after a failure.
 pub fn read_buffer(
     subject: &Subject,
-    wish: &BufferOptions,
+    options: &BufferOptions,
     time: Duration,
     stop: &Stop,
     on_progress: &mut dyn FnMut(f64),
 ) -> Option<ReadBuffer> {
     let device = subject.ways.first().and_then(|(_, end)| end.records())?;
     let mut found = ReadBuffer::default();
-    let mut work = ReadBufferRun { device: &*device, subject, wish, stop, on_progress };
+    let mut work = ReadBufferRun { device: &*device, subject, options, stop, on_progress };
     found.failure = work.all(time, &mut found).err();
     Some(found)
 }
@@ -129,12 +129,12 @@ pub fn read_buffer(
 struct ReadBufferRun<'a> {
     device: &'a dyn RecordDevice,
     subject: &'a Subject,
-    wish: &'a BufferOptions,
+    options: &'a BufferOptions,
     stop: &'a Stop,
     on_progress: &'a mut dyn FnMut(f64),
 }
 
-/// Of one size by one way.
+/// The runs of one size and way.
 #[derive(Clone, Debug, Default)]
 struct Runs {
     seconds: Vec<f64>,
@@ -143,7 +143,7 @@ struct Runs {
 
 impl ReadBufferRun<'_> {
     fn all(&mut self, time: Duration, found: &mut ReadBuffer) -> Result<(), MeasureFailure> {
-        let capacity = match self.device.buffer_bytes(self.wish.which) {
+        let capacity = match self.device.buffer_bytes(self.options.which) {
             Ok(bytes) => bytes,
             Err(error) => return self.refused("READ BUFFER", error, found),
         };
@@ -152,19 +152,19 @@ impl ReadBufferRun<'_> {
         let mut runs = vec![vec![Runs::default(); sizes.len()]; BufferWay::ALL.len()];
         let outcome = self.rounds(&sizes, time, &mut runs, found);
         for (way, runs) in BufferWay::ALL.into_iter().zip(&runs) {
-            found.ways.extend(self.settled(way, &sizes, runs));
+            found.ways.extend(self.costs_of(way, &sizes, runs));
         }
         outcome
     }
 
-    /// The sizes that are measured; those asked for that are more than the buffer has are reported.
+    /// The sizes to measure. Requested sizes beyond the capacity are reported.
     fn sizes(&self, capacity: u32, found: &mut ReadBuffer) -> Vec<u32> {
         let most = u64::from(capacity).min(self.subject.in_flight_bytes_max()) as u32;
-        if self.wish.sizes.is_empty() {
+        if self.options.sizes.is_empty() {
             let doubled = std::iter::successors(Some(BYTES_MIN), |bytes| bytes.checked_mul(2));
             return doubled.take_while(|&bytes| bytes < most).chain([most]).collect();
         }
-        let mut sizes = self.wish.sizes.clone();
+        let mut sizes = self.options.sizes.clone();
         sizes.sort_unstable();
         sizes.dedup();
         let (fine, beyond): (Vec<u32>, Vec<u32>) = sizes.into_iter().partition(|&bytes| bytes <= most);
@@ -172,7 +172,7 @@ impl ReadBufferRun<'_> {
         fine
     }
 
-    /// All sizes by all ways, then all once more, so that what continues beside it hits all.
+    /// Measures all sizes and ways in each round, so that other activity affects all equally.
     fn rounds(
         &mut self,
         sizes: &[u32],
@@ -183,7 +183,7 @@ impl ReadBufferRun<'_> {
         let count = ROUNDS as usize * sizes.len() * BufferWay::ALL.len();
         let patience = time.div_f64(count.max(1) as f64);
         let mut memory = self.subject.memory(sizes.last().copied().unwrap_or(BYTES_MIN));
-        // What one command moves; longer ones would be more than one. By way.
+        // Maximum length of one command by way; longer reads would need several.
         let mut most = BufferWay::ALL.map(|_| u32::MAX);
         for done in 0..count {
             let (size, way) = (done / BufferWay::ALL.len() % sizes.len(), done % BufferWay::ALL.len());
@@ -210,8 +210,8 @@ impl ReadBufferRun<'_> {
         Ok(())
     }
 
-    /// Commands one after the other for as long as `patience`: the bytes that one moved, its seconds, and the share of
-    /// a processor.
+    /// Repeats commands for the duration `patience`. Returns the bytes per command, its time in seconds, and the share
+    /// of a processor.
     fn run(
         &self,
         way: BufferWay,
@@ -224,7 +224,7 @@ impl ReadBufferRun<'_> {
             if let Some(signal) = self.stop.signal() {
                 return Err(MeasureFailure::Stopped(signal));
             }
-            let moved = match self.device.read_buffer(self.wish.which, way, bytes) {
+            let moved = match self.device.read_buffer(self.options.which, way, bytes) {
                 Ok(moved) => moved as u32,
                 Err(error) => return Ok(Err(error)),
             };
@@ -241,24 +241,24 @@ impl ReadBufferRun<'_> {
         }
     }
 
-    /// Notes what the disk did not do. Fails if it has disappeared.
+    /// Records an unsupported command. Fails if the disk has disappeared.
     fn refused(&self, what: &str, error: io::Error, found: &mut ReadBuffer) -> Result<(), MeasureFailure> {
-        if DeviceError::of(&error).is_some_and(|said| said.kind == Kind::Gone) {
+        if DeviceError::of(&error).is_some_and(|device_failure| device_failure.kind == Kind::Disconnected) {
             let what = format!("{} disappeared: it did not answer {what}", self.subject.address);
-            return Err(MeasureFailure::Broken(Error::new(Kind::Gone, what).because(error)));
+            return Err(MeasureFailure::Broken(Error::new(Kind::Disconnected, what).because(error)));
         }
         self.note_refusal(format!("{what}: {error}"), found);
         Ok(())
     }
 
-    /// Once: each way comes upon the same.
+    /// Only once, although every way meets it.
     fn note_refusal(&self, text: String, found: &mut ReadBuffer) {
         if !found.refused.contains(&text) {
             found.refused.push(text);
         }
     }
 
-    fn settled(&self, way: BufferWay, sizes: &[u32], runs: &[Runs]) -> Option<BufferWayCosts> {
+    fn costs_of(&self, way: BufferWay, sizes: &[u32], runs: &[Runs]) -> Option<BufferWayCosts> {
         let cost = |(&bytes, runs): (&u32, &Runs)| {
             let (seconds, cpu_share) = (median(&runs.seconds)?, median(&runs.cpu_shares)?);
             Some(BufferCost { bytes, seconds, cpu_share, runs: runs.seconds.len() })
@@ -266,7 +266,7 @@ impl ReadBufferRun<'_> {
         let costs: Vec<BufferCost> = sizes.iter().zip(runs).filter_map(cost).collect();
         let times: Vec<(f64, f64)> = costs.iter().map(|cost| (f64::from(cost.bytes), cost.seconds)).collect();
         let counts = self.device.counts();
-        let copied = (counts.direct_asked > 0).then(|| counts.indirect as f64 / counts.direct_asked as f64);
+        let copied = (counts.direct_requested > 0).then(|| counts.indirect as f64 / counts.direct_requested as f64);
         (!costs.is_empty()).then(|| BufferWayCosts {
             way,
             fit: fit(&times),

@@ -5,17 +5,17 @@ use crate::measure::{Clock, Way};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-/// A disk whose commands take 500 us, and 67 MB/s from there on; what the driver copies goes at 100 MB/s beside that.
-/// Its clock counts what they took. One command moves 256 KiB at most.
+/// A simulated disk whose commands take 500 µs plus 67 MB/s; data that the driver copies takes an additional 100 MB/s.
+/// Its clock advances accordingly. One command transfers at most 256 KiB.
 #[derive(Debug, Default)]
 struct Drive {
     nanos: AtomicU64,
     capacity: u32,
-    gone: bool,
-    asked: Mutex<Vec<(OwnBuffer, BufferWay, usize)>>,
+    removed: bool,
+    requested: Mutex<Vec<(OwnBuffer, BufferWay, usize)>>,
 }
 
-fn said(kind: Kind) -> io::Error {
+fn device_failure(kind: Kind) -> io::Error {
     let words = "the command is unknown".to_owned();
     DeviceError { kind, words, offset: None, of_medium: false, advice: "", sense: None }.into()
 }
@@ -35,17 +35,17 @@ impl RecordDevice for Drive {
     }
     fn buffer_bytes(&self, which: OwnBuffer) -> io::Result<u32> {
         match (self.capacity, which) {
-            (0, _) => Err(said(if self.gone { Kind::Gone } else { Kind::Unsupported })),
+            (0, _) => Err(device_failure(if self.removed { Kind::Disconnected } else { Kind::Unsupported })),
             (bytes, OwnBuffer::Data) => Ok(bytes),
             (_, OwnBuffer::Echo) => Ok(252),
         }
     }
     fn read_buffer(&self, which: OwnBuffer, way: BufferWay, bytes: &mut [u8]) -> io::Result<usize> {
-        self.asked.lock().unwrap().push((which, way, bytes.len()));
+        self.requested.lock().unwrap().push((which, way, bytes.len()));
         let moved = bytes.len().min(256 << 10);
         let copying = if way == BufferWay::Indirect { moved as u64 * 10 } else { 0 };
         self.nanos.fetch_add(500_000 + moved as u64 * 1000 / 67 + copying, Relaxed);
-        if self.gone { Err(said(Kind::Gone)) } else { Ok(moved) }
+        if self.removed { Err(device_failure(Kind::Disconnected)) } else { Ok(moved) }
     }
     fn make_durable(&self) -> io::Result<()> {
         Ok(())
@@ -54,11 +54,11 @@ impl RecordDevice for Drive {
         Ok(())
     }
     fn counts(&self) -> DeviceCounts {
-        DeviceCounts { direct_asked: 8, indirect: 2, ..DeviceCounts::default() }
+        DeviceCounts { direct_requested: 8, indirect: 2, ..DeviceCounts::default() }
     }
 }
 
-/// The same as an endpoint.
+/// The disk as an endpoint.
 struct Node(Memory, Arc<Drive>);
 
 impl Endpoint for Node {
@@ -76,7 +76,7 @@ impl Endpoint for Node {
     }
 }
 
-fn measured(drive: Drive, wish: &BufferOptions) -> (Arc<Drive>, ReadBuffer) {
+fn measured(drive: Drive, options: &BufferOptions) -> (Arc<Drive>, ReadBuffer) {
     let drive = Arc::new(drive);
     let end: Arc<dyn Endpoint> = Arc::new(Node(Memory::disk(vec![0; 1 << 20], &[]), drive.clone()));
     let extents = vec![Extent::new(0, 1 << 20)];
@@ -84,13 +84,13 @@ fn measured(drive: Drive, wish: &BufferOptions) -> (Arc<Drive>, ReadBuffer) {
     let timed = drive.clone();
     subject.clock = Clock::of(move || Duration::from_nanos(timed.nanos.load(Relaxed)));
     let time = Duration::from_millis(30);
-    let found = read_buffer(&subject, wish, time, &Stop::default(), &mut |_| {}).expect("it takes commands");
+    let found = read_buffer(&subject, options, time, &Stop::default(), &mut |_| {}).expect("it takes commands");
     (drive, found)
 }
 
 #[test]
-fn the_formula_of_the_seed_gives_the_figures_of_the_seed() {
-    // Its table: seconds for 1024 MB, by KB of a command.
+fn the_original_formula_gives_the_original_figures() {
+    // The published table: seconds for 1024 MB, by command size in KB.
     let table = |rows: [(u32, f64); 6]| {
         let cost = |(kb, seconds): (u32, f64)| {
             let seconds = seconds / f64::from((1 << 20) / kb);
@@ -115,7 +115,7 @@ fn the_formula_of_the_seed_gives_the_figures_of_the_seed() {
 }
 
 #[test]
-fn each_way_has_its_times_its_line_and_its_figures() {
+fn each_way_has_times_a_fit_and_figures() {
     let (drive, found) = measured(Drive { capacity: 1_000_000, ..Drive::default() }, &BufferOptions::default());
     assert!(found.failure.is_none() && found.capacity_bytes == Some(1_000_000), "{found:?}");
     let ways: Vec<BufferWay> = found.ways.iter().map(|way| way.way).collect();
@@ -127,46 +127,46 @@ fn each_way_has_its_times_its_line_and_its_figures() {
         let (fit, seed) = (way.fit.unwrap(), way.seed.unwrap());
         let rate = if way.way == BufferWay::Indirect { 1.0 / (1.0 / 67e6 + 1e-8) } else { 67e6 };
         assert!((fit.latency_s - 500e-6).abs() < 1e-6 && (fit.bytes_per_s / rate - 1.0).abs() < 1e-2, "{fit:?}");
-        // 4 KiB have some of it in them, too: a line has not.
+        // The time of 4 KiB includes some transfer time; that of a fitted line does not.
         assert!((seed.latency_s / 500e-6 - 1.0).abs() < 0.02 && seed.latency_s < 500e-6, "{seed:?}");
         assert!((seed.after_latency_per_s / rate - 1.0).abs() < 0.01, "{seed:?}");
         assert_eq!(way.driver_copied, (way.way == BufferWay::Direct).then_some(0.25));
     }
-    let told = ["one command transfers at most 262144 of 524288 bytes"];
-    assert_eq!(found.refused, told, "once, though all ways come upon it");
-    assert!(drive.asked.lock().unwrap().iter().all(|(which, ..)| *which == OwnBuffer::Data));
+    let reported = ["one command transfers at most 262144 of 524288 bytes"];
+    assert_eq!(found.refused, reported, "once, though all ways come upon it");
+    assert!(drive.requested.lock().unwrap().iter().all(|(which, ..)| *which == OwnBuffer::Data));
 }
 
 #[test]
-fn sizes_can_be_given_and_those_beyond_the_buffer_are_told() {
-    let wish = BufferOptions { sizes: vec![5000, 512, 5000, 200_001, 1 << 20], ..BufferOptions::default() };
-    let (_, found) = measured(Drive { capacity: 200_000, ..Drive::default() }, &wish);
+fn sizes_can_be_given_and_those_beyond_the_buffer_are_reported() {
+    let options = BufferOptions { sizes: vec![5000, 512, 5000, 200_001, 1 << 20], ..BufferOptions::default() };
+    let (_, found) = measured(Drive { capacity: 200_000, ..Drive::default() }, &options);
     for way in &found.ways {
         assert_eq!(way.costs.iter().map(|cost| cost.bytes).collect::<Vec<_>>(), [512, 5000]);
     }
     let beyond = |bytes: u32| format!("{bytes} bytes exceed the buffer of 200000 bytes");
     assert_eq!(found.refused, [beyond(200_001), beyond(1 << 20)]);
-    let wish = BufferOptions { sizes: vec![1 << 20], ..BufferOptions::default() };
-    let (_, none) = measured(Drive { capacity: 200_000, ..Drive::default() }, &wish);
+    let options = BufferOptions { sizes: vec![1 << 20], ..BufferOptions::default() };
+    let (_, none) = measured(Drive { capacity: 200_000, ..Drive::default() }, &options);
     assert!(none.ways.is_empty() && none.refused.len() == 1 && none.failure.is_none());
 }
 
 #[test]
 fn the_echo_buffer_is_read_to_its_last_byte() {
-    let wish = BufferOptions { which: OwnBuffer::Echo, sizes: Vec::new() };
-    let (drive, found) = measured(Drive { capacity: 1 << 20, ..Drive::default() }, &wish);
+    let options = BufferOptions { which: OwnBuffer::Echo, sizes: Vec::new() };
+    let (drive, found) = measured(Drive { capacity: 1 << 20, ..Drive::default() }, &options);
     assert_eq!(found.capacity_bytes, Some(252));
     assert!(found.ways.iter().all(|way| way.costs.len() == 1 && way.costs[0].bytes == 252 && way.seed.is_none()));
-    assert!(drive.asked.lock().unwrap().iter().all(|(which, ..)| *which == OwnBuffer::Echo));
+    assert!(drive.requested.lock().unwrap().iter().all(|(which, ..)| *which == OwnBuffer::Echo));
 }
 
 #[test]
-fn a_disk_without_a_buffer_says_so_and_one_that_is_gone_ends_it() {
+fn a_disk_without_a_buffer_is_reported_and_a_removed_one_ends_the_measurement() {
     let (_, found) = measured(Drive::default(), &BufferOptions::default());
     assert!(found.ways.is_empty() && found.failure.is_none() && found.capacity_bytes.is_none());
     assert_eq!(found.refused, ["READ BUFFER: the command is unknown"]);
     for capacity in [0, 4096] {
-        let (_, found) = measured(Drive { gone: true, capacity, ..Drive::default() }, &BufferOptions::default());
-        assert!(matches!(found.failure, Some(MeasureFailure::Broken(error)) if error.kind == Kind::Gone));
+        let (_, found) = measured(Drive { removed: true, capacity, ..Drive::default() }, &BufferOptions::default());
+        assert!(matches!(found.failure, Some(MeasureFailure::Broken(error)) if error.kind == Kind::Disconnected));
     }
 }

@@ -1,4 +1,4 @@
-//! One run: requests consecutively, so many in flight, for a while.
+//! A run: consecutive requests at a fixed depth for some time.
 use super::failure::failure_of_all;
 use super::{BadRange, Clock, MeasureFailure, Point, Trial};
 use crate::core::{
@@ -12,51 +12,51 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A run that has had so many times its patience ends, whatever came of it.
+/// Maximum duration of a run, as a multiple of the requested one.
 const PATIENCE_MAX: u32 = 16;
 
-/// A head may be on its way for so long, and a stick may think: no run is abandoned before, however short it is to be.
-const WAY_THERE: Duration = Duration::from_millis(250);
+/// Minimum time for any run, because of long seeks and pauses of USB sticks.
+const RUN_TIME_MIN: Duration = Duration::from_millis(250);
 
-/// So many of the first completions are noted with their times.
-const NOTED_MAX: usize = 64;
+/// Maximum number of first completions whose times are recorded.
+const RECORDED_MAX: usize = 64;
 
-/// The longest time that a request may take and still be distinguished from longer ones, in nanoseconds.
+/// Maximum latency of the histogram, in nanoseconds.
 const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
 
-/// What a run is to do.
+/// Parameters of a run.
 pub struct Run<'a> {
-    /// For messages.
+    /// The address, for messages.
     pub address: &'a str,
-    /// The open disk.
+    /// The open endpoint.
     pub end: &'a Arc<dyn Endpoint>,
     /// How requests are kept in flight.
     pub engine: EngineKind,
-    /// Reading or writing.
+    /// Read or write.
     pub op: Op,
     /// Block size and depth.
     pub point: Point,
-    /// From its first byte on, and not beyond its last.
+    /// The extent to access, from its start.
     pub extent: Extent,
-    /// About how long, once the first blocks are through.
+    /// Approximate duration, after the first blocks.
     pub patience: Duration,
-    /// What is written.
+    /// The data to write.
     pub content: &'a [u8],
-    /// What it is timed by.
+    /// The clock.
     pub clock: &'a Clock,
 }
 
-/// Carries it out: what came, and the places that failed.
+/// Executes `run`.
 ///
-/// Reading is timed between the first blocks, when as many as the depth have come, and the last that was waited for
-/// while others were still sent: at both ends as many are in flight, and the way of the head to the place is not in it.
-/// Writing is timed from the first request until all is durable.
+/// Reads are timed from the completion of as many blocks as the depth to the last completion while others were still
+/// being submitted. At both ends the same number of requests is in flight, and the initial seek is excluded. Writes are
+/// timed from the first request to the end of the flush.
 ///
-/// Places that fail are passed to `noted`. A flush that fails is one of them: it is unknown which bytes it lost, so
-/// all of the run are named.
+/// Failed extents are passed to `noted`. If the flush fails, that is the whole extent of the run, because it is unknown
+/// which bytes were lost.
 ///
 /// # Errors
-/// It was asked to stop, the disk has disappeared, or requests cannot be made.
+/// A stop was requested, the disk has disappeared, or requests cannot be made.
 pub fn run(
     run: &Run<'_>,
     arena: &Arc<Arena>,
@@ -84,36 +84,36 @@ pub fn run(
     if let Some(signal) = stop.signal() {
         return Err(MeasureFailure::Stopped(signal));
     }
-    let came = std::mem::take(&mut flight.came);
-    Ok(RunResult { trial: flight.landed(cpu), unflushed, came })
+    let completion_times = std::mem::take(&mut flight.completion_times);
+    Ok(RunResult { trial: flight.landed(cpu), unflushed, completion_times })
 }
 
 /// The result of a run.
 pub struct RunResult {
     /// Its figures.
     pub trial: Trial,
-    /// What it wrote could not be made durable.
+    /// Whether the flush of its writes failed.
     pub unflushed: bool,
-    /// When each of the first blocks came, in the order of that.
-    pub came: Vec<Duration>,
+    /// Completion times of the first blocks, ascending.
+    pub completion_times: Vec<Duration>,
 }
 
 impl Run<'_> {
-    /// Requests cannot be made at all.
+    /// The error for requests that cannot be made at all.
     fn broken(&self, error: io::Error) -> MeasureFailure {
         let what = format!("cannot {} {}", self.op.name(), self.address);
         MeasureFailure::Broken(Error::new(Kind::Io, what).because(error))
     }
 }
 
-/// Repeats `content` over the buffer.
+/// Fills the buffer with repetitions of `content`.
 pub(super) fn fill(buffer: &mut Buffer, content: &[u8]) {
     if !content.is_empty() {
         buffer.bytes_mut().chunks_mut(content.len()).for_each(|piece| piece.copy_from_slice(&content[..piece.len()]));
     }
 }
 
-/// The requests of a run, and the result of them.
+/// The state of a run.
 struct RunState<'a> {
     run: &'a Run<'a>,
     idle: Vec<(u32, Buffer)>,
@@ -122,16 +122,16 @@ struct RunState<'a> {
     next: u64,
     began: Duration,
     last: Duration,
-    /// When the clock began to count, with what had come until then.
+    /// Start of the timed part, with the requests and bytes completed before it.
     warm: Option<(Duration, u64, u64)>,
-    /// The same at the end of feeding.
+    /// The same for the end of submission.
     fed: Option<(Duration, u64, u64)>,
     moved_bytes: u64,
     completed: u64,
-    /// The same before the present turn.
+    /// Number of completions before the current iteration.
     completed_before: u64,
     latencies: Histogram<u64>,
-    came: Vec<Duration>,
+    completion_times: Vec<Duration>,
     failed: u32,
     noted: &'a mut dyn FnMut(BadRange),
 }
@@ -153,26 +153,26 @@ impl<'a> RunState<'a> {
             completed: 0,
             completed_before: 0,
             latencies,
-            came: Vec::with_capacity(NOTED_MAX),
+            completion_times: Vec::with_capacity(RECORDED_MAX),
             failed: 0,
             noted,
         }
     }
 
-    /// Sends and waits, until it is time; then waits for the rest.
+    /// Submits requests until the time is up, then waits for the rest.
     fn fly(&mut self, mut side: EndpointQueue, stop: &Stop) -> Result<(), MeasureFailure> {
         let mut done = Vec::new();
         let (mut feeding, mut failure) = (true, None);
         while feeding || side.in_flight() > 0 {
             feeding = feeding && self.feed(&mut side);
             if let Err(error) = side.poll(&mut done) {
-                // Its drop waits for what is in flight.
+                // Dropping the queue waits for requests in flight.
                 return Err(self.run.broken(error));
             }
             self.last = self.run.clock.now();
             self.completed_before = self.completed;
             for completion in done.drain(..) {
-                failure = failure.or(self.settle(completion));
+                failure = failure.or(self.complete(completion));
             }
             if !feeding {
                 continue;
@@ -183,12 +183,12 @@ impl<'a> RunState<'a> {
             } else if self.completed >= u64::from(self.run.point.depth) {
                 self.warm = Some(now);
             }
-            feeding = failure.is_none() && !stop.is_asked() && !self.is_enough();
+            feeding = failure.is_none() && !stop.is_requested() && !self.is_enough();
         }
         failure.map_or(Ok(()), |error| Err(MeasureFailure::Broken(error)))
     }
 
-    /// Sends what can be sent; false at the end of the extent.
+    /// Submits as many requests as possible. False at the end of the extent.
     fn feed(&mut self, side: &mut EndpointQueue) -> bool {
         let len = self.run.point.block_bytes;
         while self.next + u64::from(len) <= self.run.extent.end() {
@@ -201,11 +201,11 @@ impl<'a> RunState<'a> {
         false
     }
 
-    /// Time is up, and as many blocks as the depth came in it, or a multiple of that: fewer say little, and where
-    /// requests in flight are served together, the first of them alone would be counted with the time of all.
+    /// Whether time is up and a multiple of the depth has completed. Requests in flight that are served together would
+    /// otherwise be counted partly, with the time of all.
     fn is_enough(&self) -> bool {
         let patience = self.run.patience;
-        if self.last - self.began > (patience * PATIENCE_MAX).max(WAY_THERE) {
+        if self.last - self.began > (patience * PATIENCE_MAX).max(RUN_TIME_MIN) {
             return true;
         }
         let depth = u64::from(self.run.point.depth);
@@ -215,14 +215,14 @@ impl<'a> RunState<'a> {
         })
     }
 
-    /// Notes the result of a request. An error is that of a disk that has disappeared.
-    fn settle(&mut self, Completion { request, result }: Completion) -> Option<Error> {
+    /// Records the result of a request. Returns an error if the disk has disappeared.
+    fn complete(&mut self, Completion { request, result }: Completion) -> Option<Error> {
         self.moved_bytes += u64::from(request.done);
         let took = self.last - self.sent_at[request.slot as usize];
         self.latencies.saturating_record(u64::try_from(took.as_nanos()).unwrap_or(LATENCY_NS_MAX));
         self.completed += 1;
-        if self.came.len() < NOTED_MAX {
-            self.came.push(self.last);
+        if self.completion_times.len() < RECORDED_MAX {
+            self.completion_times.push(self.last);
         }
         let (offset, len) = (request.at(), request.left());
         self.idle.push((request.slot, request.buffer));
@@ -248,7 +248,7 @@ impl<'a> RunState<'a> {
         }
     }
 
-    /// Makes what was written durable; whether that failed.
+    /// Flushes the writes. Returns whether that failed.
     fn flush(&mut self) -> Result<bool, MeasureFailure> {
         let Err(error) = self.run.end.make_durable() else { return Ok(false) };
         let (offset, len) = (self.run.extent.offset, u32::try_from(self.next - self.run.extent.offset));
@@ -292,7 +292,7 @@ mod tests {
     use crate::measure::Way;
 
     #[test]
-    fn a_request_that_comes_in_pieces_is_one_of_all_its_bytes() {
+    fn a_request_completed_in_pieces_counts_once_with_all_bytes() {
         for engine in [EngineKind::Sync, EngineKind::Threads, EngineKind::Ring] {
             let disk = Arc::new(Memory::disk(vec![7; 1 << 20], &[Fault::Short(4096)]));
             let end: Arc<dyn Endpoint> = disk.clone();
@@ -300,16 +300,17 @@ mod tests {
                 (Point { way: Way::Direct, block_bytes: 16 << 10, depth: 1 }, Extent::new(0, 1 << 20));
             let (clock, arena) = (Clock::real(), Arena::map(64 << 10).unwrap());
             let (patience, content, address) = (Duration::from_secs(60), &[][..], "disk");
-            let asked =
+            let requested =
                 Run { address, end: &end, engine, op: Op::Read, point, extent, patience, content, clock: &clock };
             let mut bad = Vec::new();
-            let RunResult { trial, .. } = run(&asked, &arena, &Stop::default(), &mut |place| bad.push(place)).unwrap();
+            let RunResult { trial, .. } =
+                run(&requested, &arena, &Stop::default(), &mut |place| bad.push(place)).unwrap();
             assert!(bad.is_empty(), "{engine:?}: {bad:?}");
             assert_eq!(trial.moved_bytes, 1 << 20, "{engine:?}");
             assert_eq!(trial.bytes, trial.requests * (16 << 10), "{engine:?}");
             let pieces = disk.asked();
             let once: crate::core::ExtentSet =
-                pieces.iter().map(|asked| Extent::new(asked.extent.offset, 4096)).collect();
+                pieces.iter().map(|requested| Extent::new(requested.extent.offset, 4096)).collect();
             assert_eq!((pieces.len(), once.total_bytes()), (256, 1 << 20), "{engine:?}: each byte once");
         }
     }

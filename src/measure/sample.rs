@@ -1,46 +1,46 @@
-//! A few short reads across a part of a disk, for an estimate: as many places as the time allows, both ends among them.
+//! Samples the read rate of an extent for an estimate: as many short reads as the time allows, including both ends.
 use super::steady::{block_seconds, blocks};
 use super::{MeasureFailure, Point, Subject, Zone, spread};
 use crate::core::{Extent, Stop};
 use std::time::Duration;
 
-/// Most places: more than the rates of a disk need, which fall evenly.
+/// Maximum number of places: rates of a disk fall evenly, so more are not needed.
 const PLACES_MAX: u32 = 9;
 
-/// A place that has not come in this time is abandoned.
+/// Maximum time for a place.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What reading at some places may cost.
+/// Limits on the cost of sampling.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {
-    /// Time at most.
+    /// Maximum time.
     pub time_max: Duration,
-    /// As a share of the time, and of the bytes, of whatever is estimated.
+    /// Maximum share of the estimated time, and of the bytes.
     pub share: f64,
-    /// Where fewer places would have to do, none is read.
+    /// Minimum number of places; if fewer are possible, nothing is read.
     pub places_min: u32,
 }
 
-/// What the first place of a disk gave.
+/// The result of the first place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FirstSample {
     /// Block size and depth.
     pub point: Point,
     /// The place, in the middle.
     pub zone: Zone,
-    /// Seconds that the whole range takes by it.
+    /// Estimated time for the whole range from it, in seconds.
     pub whole_s: f64,
-    /// How long it took.
+    /// Duration of the measurement.
     pub took: Duration,
 }
 
-/// Reads the first place of `range`, in its middle, at `point`; `None` where it could not be read there, and where as
-/// many places as are needed would have more than their share of the bytes. Then nothing was read.
+/// Reads the first place, in the middle of `range`, at `point`. `None` if it could not be read, or if the required
+/// number of places would exceed the limit on bytes; then nothing was read.
 ///
-/// Blocks are never shorter than those of the copy: short ones say nothing of long ones.
+/// Blocks are never shorter than those of the copy, because the rates differ.
 ///
 /// # Errors
-/// It was asked to stop, or the disk has disappeared.
+/// A stop was requested, or the disk has disappeared.
 pub fn look(
     subject: &mut Subject,
     range: Extent,
@@ -59,11 +59,12 @@ pub fn look(
     Ok(zone.map(|zone| FirstSample { point, zone, whole_s: range.len as f64 / zone.bytes_per_s, took }))
 }
 
-/// Rates at places of `range`, both ends and the middle among them; offsets count from its first byte. None where the
-/// time is not enough: what is estimated takes `whole_s`. Places that could not be read are left out.
+/// Measures the rates at places of `range`, including both ends and the middle; offsets count from its first byte.
+/// Empty if there is not enough time; the estimated operation takes `whole_s`. Places that could not be read are
+/// omitted.
 ///
 /// # Errors
-/// It was asked to stop, or the disk has disappeared.
+/// A stop was requested, or the disk has disappeared.
 pub fn sample(
     subject: &mut Subject,
     range: Extent,
@@ -84,7 +85,7 @@ pub fn sample(
     let mut longest = look.took;
     for number in outer_first(count) {
         let now = subject.clock.now();
-        // Where the way to a place is longer than it was at first, fewer places have to do.
+        // If seeks take longer than at first, fewer places suffice.
         if look.took + (now - began) + longest > time && zones.len() >= budget.places_min as usize {
             break;
         }
@@ -94,34 +95,33 @@ pub fn sample(
     Ok(zones)
 }
 
-/// Bytes that are read at a place.
+/// Number of bytes read at a place.
 fn place_bytes(point: Point) -> u64 {
     u64::from(point.block_bytes) * u64::from(blocks(point.depth))
 }
 
-/// Places begin on multiples of this.
+/// Alignment of places.
 fn align_bytes(subject: &Subject) -> u64 {
     subject.align_bytes.max(4096)
 }
 
-/// Places for that time, the first one among them: an odd number, so that one is in the middle.
+/// Number of places for this time, including the first one; odd, so that one is in the middle.
 fn count(time: Duration, each: Duration, room: u64) -> u32 {
     let most = (time.as_secs_f64() / each.as_secs_f64().max(1e-9)).min(room as f64);
     let count = (most as u32).min(PLACES_MAX);
     if count == 0 { 0 } else { count - 1 + count % 2 }
 }
 
-/// Numbers below `count` without the middle one: both ends first, and any of the first spread over all of them.
+/// Numbers below `count` except for the middle one, both ends first, such that any prefix is spread over all of them.
 fn outer_first(count: u32) -> Vec<u32> {
     let mut numbers: Vec<u32> = (0..count).filter(|number| *number != count / 2).collect();
-    // By how often the way from end to end has to be halved until it is met.
+    // Sorted by the number of bisections after which they are reached.
     let halvings = |number: u32| (0..8u32).find(|halvings| (number << halvings).is_multiple_of(count - 1)).unwrap_or(8);
     numbers.sort_by_key(|number| halvings(*number));
     numbers
 }
 
-/// The rate of the blocks that begin at `begin` of the range; `None` where they could not be read, or where the page
-/// cache has them.
+/// The rate of the blocks at `begin` of the range; `None` if they could not be read, or are in the page cache.
 fn place(
     subject: &mut Subject,
     range: Extent,
@@ -138,8 +138,8 @@ fn place(
     if subject.cached_bytes(point, extent) > 0 {
         return Ok(None);
     }
-    let (trial, came) = subject.run_noting(point, extent, PATIENCE, stop)?;
-    let seconds = block_seconds(&came, point.depth).filter(|_| trial.is_sound());
+    let (trial, completion_times) = subject.run_noting(point, extent, PATIENCE, stop)?;
+    let seconds = block_seconds(&completion_times, point.depth).filter(|_| trial.is_sound());
     let offset = first - range.offset + trial.moved_bytes / 2;
     Ok(seconds.map(|seconds| Zone { offset, bytes_per_s: f64::from(point.block_bytes) / seconds }))
 }
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_odd_number_of_places_is_taken_as_far_as_time_and_room_go() {
+    fn an_odd_number_of_samples_is_read_within_time_and_size() {
         let ms = Duration::from_millis;
         assert_eq!(count(ms(10), ms(20), 100), 0);
         assert_eq!(count(ms(25), ms(20), 100), 1);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_the_middle_both_ends_are_read_first_and_then_what_lies_between() {
+    fn samples_are_read_from_the_middle_then_both_ends_then_between() {
         assert_eq!(outer_first(1), Vec::<u32>::new());
         assert_eq!(outer_first(3), [0, 2]);
         assert_eq!(outer_first(5), [0, 4, 1, 3]);

@@ -1,33 +1,33 @@
-//! Where a rate changed for good: a cache that is full, a drive that throttles.
+//! Detects lasting changes of a rate: a full cache, or a drive that throttles.
 use super::stats::{MAD_TO_SIGMA, mad, median};
 
-/// Fewer values than this between two changes are a stall, not a level.
+/// Minimum number of values of a level; fewer are a stall.
 const LEVEL_MIN: usize = 3;
 
-/// A change by less than this share is not worth telling.
+/// Smaller relative changes are not reported.
 const SHARE_MIN: f64 = 0.08;
 
-/// Noise below this share is not believed: made-up or rounded numbers.
+/// Lower bound of the assumed noise, for constant or rounded values.
 const NOISE_MIN: f64 = 0.005;
 
-/// What a further change has to explain, in variances times the logarithm of the number of values. Below 2 noise alone
-/// passes for changes; rates in a row are not independent, so more.
+/// Penalty of a change, in variances times the logarithm of the number of values. Below 2, noise would be taken for
+/// changes; it is higher because consecutive rates are correlated.
 const PENALTY: f64 = 6.0;
 
-/// A level that held from one value to another.
+/// A level: a range of values without a lasting change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {
-    /// Its first value.
+    /// Index of its first value.
     pub start: usize,
-    /// The value after its last.
+    /// Index after its last value.
     pub end: usize,
     /// The median of its values.
     pub value: f64,
 }
 
-/// The levels that `values` (above 0) went through, one after the other; one where nothing changed, none of nothing. By
-/// optimal partitioning: the cut that leaves the least squares, where each cut costs a penalty. Of logarithms, because
-/// the noise of a rate grows with it, and behind a running median, so that a stall is no level.
+/// The consecutive levels of `values`, which must be positive; a single one if nothing changed, none if empty. Uses
+/// optimal partitioning: the segmentation with the least squares plus a penalty per change. It works on logarithms,
+/// because noise is proportional to the rate, and after a running median, so that stalls are not levels.
 pub fn levels(values: &[f64]) -> Vec<Level> {
     let Some(middle) = median(values) else { return Vec::new() };
     if values.len() < 2 * LEVEL_MIN {
@@ -41,7 +41,7 @@ pub fn levels(values: &[f64]) -> Vec<Level> {
     merged(values, &cuts)
 }
 
-/// The median of each value and its two neighbours on both sides, as far as there are any: edges stay where they are.
+/// Running median of five values, fewer at the ends, which preserves edges.
 fn smooth(values: &[f64]) -> Vec<f64> {
     let around = |at: usize| {
         let reach = 2.min(at).min(values.len() - 1 - at);
@@ -50,7 +50,7 @@ fn smooth(values: &[f64]) -> Vec<f64> {
     (0..values.len()).map(around).collect()
 }
 
-/// Ends of the segments, the last one included.
+/// Ends of the segments, including the last.
 fn cuts(values: &[f64], penalty: f64) -> Vec<usize> {
     let len = values.len();
     let mut sums = vec![(0.0, 0.0); len + 1];
@@ -61,7 +61,7 @@ fn cuts(values: &[f64], penalty: f64) -> Vec<usize> {
         let (sum, squares) = (sums[to].0 - sums[from].0, sums[to].1 - sums[from].1);
         squares - sum * sum / (to - from) as f64
     };
-    // Least cost of the first values, and where their last segment begins.
+    // Minimum cost of the first values, and the start of their last segment.
     let mut least = vec![(f64::INFINITY, 0); len + 1];
     least[0] = (-penalty, 0);
     for to in LEVEL_MIN..=len {
@@ -76,7 +76,7 @@ fn cuts(values: &[f64], penalty: f64) -> Vec<usize> {
     cuts
 }
 
-/// The levels between the cuts; neighbours that hardly differ are one.
+/// The levels of the segments. Adjacent levels that hardly differ are merged.
 fn merged(values: &[f64], cuts: &[usize]) -> Vec<Level> {
     let mut levels: Vec<Level> = Vec::new();
     for &end in cuts {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_that_runs_out_is_found_within_five_percent_of_where_it_did() {
+    fn an_exhausted_cache_is_located_within_five_percent() {
         for seed in 0..20 {
             let values = noisy(&[(120, 2000.0), (200, 450.0)], 0.15, seed);
             let found = levels(&values);

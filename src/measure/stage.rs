@@ -1,28 +1,28 @@
-//! How far a run of writing on and on had come, and rates that held.
+//! Moments and stages of sustained writing.
 
-/// How far writing was by when.
+/// The progress of writing at some moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WriteMoment {
-    /// Bytes written until then.
+    /// Bytes written so far.
     pub bytes: u64,
     /// Seconds since the first request.
     pub seconds: f64,
 }
 
 impl WriteMoment {
-    /// Bytes a second from here to a later moment.
+    /// Mean rate from this moment to a later one, in bytes per second.
     pub fn bytes_per_s_to(self, to: WriteMoment) -> f64 {
         (to.bytes - self.bytes) as f64 / (to.seconds - self.seconds).max(f64::MIN_POSITIVE)
     }
 }
 
-/// A rate that held for a while.
+/// A period with a constant rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stage {
-    /// From here.
+    /// Its start.
     pub from: WriteMoment,
-    /// To here.
+    /// Its end.
     pub to: WriteMoment,
-    /// All of its bytes by all of its time: of rates that take turns the median would tell the faster one.
+    /// Total bytes divided by total time: the median of alternating rates would be the faster one.
     pub bytes_per_s: f64,
 }

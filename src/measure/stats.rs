@@ -1,9 +1,9 @@
-//! Medians, centers and spreads. Pure.
+//! Medians, centers and deviations. No I/O.
 
-/// The median absolute deviation of a normal distribution, times this, is its standard deviation.
+/// The standard deviation of a normal distribution is its median absolute deviation times this.
 pub const MAD_TO_SIGMA: f64 = 1.4826;
 
-/// The middle value, or the mean of the two in the middle; `None` of nothing.
+/// The median; `None` if empty.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -15,20 +15,20 @@ pub fn median(values: &[f64]) -> Option<f64> {
     }
 }
 
-/// The median of the distances to the median; `None` of nothing.
+/// The median absolute deviation; `None` if empty.
 pub fn mad(values: &[f64]) -> Option<f64> {
     let middle = median(values)?;
     median(&values.iter().map(|value| (value - middle).abs()).collect::<Vec<_>>())
 }
 
-/// The smallest and the largest value; `None` of nothing.
+/// Minimum and maximum; `None` if empty.
 pub fn range(values: &[f64]) -> Option<(f64, f64)> {
     let least = values.iter().copied().reduce(f64::min)?;
     Some((least, values.iter().copied().fold(least, f64::max)))
 }
 
-/// The middle of the means of all pairs, a value with itself included (Hodges and Lehmann): nearly as exact as the
-/// mean, and one value in four may be anything. `None` of nothing.
+/// The Hodges-Lehmann estimator: the median of the means of all pairs, including each value with itself. Almost as
+/// precise as the mean, and robust against up to 29 % outliers. `None` if empty.
 pub fn center(values: &[f64]) -> Option<f64> {
     let pairs =
         values.iter().enumerate().flat_map(|(at, one)| values[at..].iter().map(move |other| (one + other) / 2.0));
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn median_and_mad_are_those_of_the_textbook() {
+    fn median_and_mad_match_the_textbook() {
         assert_eq!(median(&[]), None);
         assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
@@ -49,11 +49,11 @@ mod tests {
     }
 
     #[test]
-    fn the_center_is_no_lucky_middle_and_no_disturbed_run() {
+    fn the_center_is_robust_against_outliers() {
         assert_eq!(center(&[]), None);
         assert_eq!(center(&[4.0]), Some(4.0));
         assert_eq!(center(&[4.0, 6.0]), Some(5.0));
-        // Three lucky runs of five are the median.
+        // Three fast runs of five determine the median, but not the center.
         let lucky = center(&[1.1, 0.91, 1.1, 0.9, 1.1]).unwrap();
         assert!((1.0..1.01).contains(&lucky), "{lucky}");
         let disturbed = center(&[100.0, 101.0, 99.0, 100.5, 99.5, 20.0, 100.2]).unwrap();

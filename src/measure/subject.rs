@@ -1,4 +1,4 @@
-//! What is measured.
+//! The subject of a measurement.
 use super::failure::answers_no_more;
 use super::run::fill;
 use super::{BadRange, Clock, MeasureFailure, Point, Run, RunResult, Thermometer, Trial, Way, run};
@@ -12,54 +12,54 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Checked in the page cache before a run: enough to tell whether it will measure memory.
-const LOOKED_AT_BYTES: u64 = 64 << 20;
+/// Number of bytes checked in the page cache before a run: enough to decide whether it would measure memory.
+const CHECKED_BYTES: u64 = 64 << 20;
 
-/// Dropped from the page cache behind the last byte of a run: what the kernel may have read ahead.
+/// Number of bytes dropped from the page cache after the end of a run, because the kernel may have read them ahead.
 const READ_AHEAD_BYTES: u64 = 16 << 20;
 
-/// Places that are to be dropped again, at most: pages that others have mapped never go.
+/// Maximum number of extents to drop again later. Pages that other processes have mapped cannot be dropped.
 const BROUGHT_MAX: usize = 64;
 
-/// How often that is tried at the end, and how long what is on its way is given in between.
+/// Attempts to drop pages at the end, and the pause between them for read-ahead in flight.
 const DROPS_MAX: u32 = 50;
 /// See [`DROPS_MAX`].
-const BETWEEN_DROPS: Duration = Duration::from_millis(10);
+const DROP_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Failures that are kept with their offsets; more are counted.
+/// Maximum number of failures that are listed; further ones are only counted.
 const BAD_MAX: usize = 64;
 
-/// A disk in which so many runs one after the other, at as many places, moved nothing answers no more.
-const BARREN_RUNS_MAX: usize = 8;
+/// A disk that transfers nothing in this many consecutive runs at different offsets no longer responds.
+const EMPTY_RUNS_MAX: usize = 8;
 
-/// What is measured: an open disk or file, by each way that it has.
+/// The subject of a measurement: an open disk or file, with an endpoint for each way.
 pub struct Subject {
-    /// For messages.
+    /// The address, for messages.
     pub address: String,
-    /// The ways and the endpoint of each.
+    /// The available ways and their endpoints.
     pub ways: Vec<(Way, Arc<dyn Endpoint>)>,
     /// How requests are kept in flight.
     pub engine: EngineKind,
-    /// Reading or writing.
+    /// Read or write.
     pub op: Op,
-    /// Where runs may go.
+    /// The extents that runs may access.
     pub extents: Vec<Extent>,
-    /// Runs begin on multiples of this.
+    /// Alignment of runs.
     pub align_bytes: u64,
-    /// What is written; every block begins with the start of it.
+    /// The data to write; every block begins with the start of it.
     pub content: Vec<u8>,
-    /// Places that failed so far.
+    /// The failed extents so far.
     pub bad: Vec<BadRange>,
-    /// How many did.
+    /// The number of failures.
     pub failed: u64,
-    /// What runs are timed by; the real clock at first.
+    /// The clock of the runs; initially the real clock.
     pub clock: Clock,
-    /// What tells how warm the disk is; nothing at first.
+    /// The temperature sensor of the disk; initially none.
     pub thermometer: Option<Thermometer>,
     arena: Arc<Arena>,
-    /// Where the last runs began, if nothing was moved in any of them.
-    barren: BTreeSet<u64>,
-    /// What runs brought into the page cache, where dropping it has left something.
+    /// Offsets of the last runs, if none of them transferred anything.
+    empty_runs: BTreeSet<u64>,
+    /// Extents that runs brought into the page cache and that could not be dropped completely.
     brought: Vec<(Arc<dyn Endpoint>, Extent)>,
 }
 
@@ -91,39 +91,39 @@ impl Subject {
             clock: Clock::real(),
             thermometer: None,
             arena,
-            barren: BTreeSet::new(),
+            empty_runs: BTreeSet::new(),
             brought: Vec::new(),
         })
     }
 
-    /// Most bytes in flight that there is memory for.
+    /// Maximum bytes in flight, limited by memory.
     pub fn in_flight_bytes_max(&self) -> u64 {
         self.arena.len() as u64
     }
 
-    /// Memory for one command of `bytes`, at most as many as [`Subject::in_flight_bytes_max`]. Not while a run has it.
+    /// Memory for a command of `bytes`, at most [`Subject::in_flight_bytes_max`]. Must not be called during a run.
     pub(super) fn memory(&self, bytes: u32) -> Buffer {
         self.arena.carve(bytes, 1).pop().expect("one was asked for")
     }
 
-    /// Whether it can be reached so.
+    /// Whether this way is available.
     pub fn has(&self, way: Way) -> bool {
         self.ways.iter().any(|(other, _)| *other == way)
     }
 
-    /// Bytes at the start of `extent` that the page cache holds, and that a run at `point` would read from there.
+    /// Number of bytes at the start of `extent` that a run at `point` would read from the page cache.
     pub fn cached_bytes(&mut self, point: Point, extent: Extent) -> u64 {
         self.drop_brought();
         let end = self.ways.iter().find(|(way, _)| *way == point.way && *way != Way::Direct);
         end.and_then(|(_, end)| end.descriptor())
-            .map_or(0, |fd| cached(fd, Extent::new(extent.offset, extent.len.min(LOOKED_AT_BYTES))))
+            .map_or(0, |fd| cached(fd, Extent::new(extent.offset, extent.len.min(CHECKED_BYTES))))
     }
 
-    /// One run at `point` from the start of `extent` on, for about as long as `patience`. What a read through the page
-    /// cache left there is dropped, unless it was there before.
+    /// Makes a run at `point` from the start of `extent`, for about the duration `patience`. Pages that buffered reads
+    /// bring into the page cache are dropped, unless they were cached before.
     ///
     /// # Errors
-    /// It was asked to stop, or the disk has disappeared, or answers no more.
+    /// A stop was requested, the disk has disappeared, or it no longer responds.
     pub fn run(
         &mut self,
         point: Point,
@@ -134,7 +134,7 @@ impl Subject {
         self.run_noting(point, extent, patience, stop).map(|(trial, _)| trial)
     }
 
-    /// The same, with the times at which the first blocks came.
+    /// The same, with the completion times of the first blocks.
     pub(super) fn run_noting(
         &mut self,
         point: Point,
@@ -147,28 +147,28 @@ impl Subject {
             let what = format!("{} does not support {} I/O", self.address, point.way.name());
             return Err(MeasureFailure::Broken(Error::new(Kind::Unsupported, what)));
         };
-        // What is written goes to the disk, whatever the page cache held of it.
+        // Writes reach the disk even if pages are cached.
         let cached_bytes = if self.op == Op::Read { self.cached_bytes(point, extent) } else { 0 };
         let Subject { engine, op, ref content, ref clock, .. } = *self;
-        let asked = Run { address: &self.address, end: &end, engine, op, point, extent, patience, content, clock };
+        let requested = Run { address: &self.address, end: &end, engine, op, point, extent, patience, content, clock };
         let mut last = None;
         let (bad, failed) = (&mut self.bad, &mut self.failed);
         let mut noted = |one: BadRange| {
             last = Some((one.offset, one.why.clone()));
             note(bad, failed, one);
         };
-        let RunResult { mut trial, unflushed, came } = run(&asked, &self.arena, stop, &mut noted)?;
+        let RunResult { mut trial, unflushed, completion_times } = run(&requested, &self.arena, stop, &mut noted)?;
         trial.cached_bytes = cached_bytes;
         if unflushed {
-            // Each open descriptor reports a loss once, also one of another writer.
+            // Every open descriptor reports a writeback error once, including those of other writers.
             self.ways.iter().for_each(|(_, end)| drop(end.make_durable()));
         } else if trial.moved_bytes > 0 {
-            self.barren.clear();
+            self.empty_runs.clear();
         } else if let Some(last) = last {
-            self.barren.insert(extent.offset);
-            if self.barren.len() >= BARREN_RUNS_MAX {
-                let asked = format!("every request of the last {BARREN_RUNS_MAX} runs, each at another place,");
-                return Err(MeasureFailure::Broken(answers_no_more(&end, op, &self.address, &asked, last)));
+            self.empty_runs.insert(extent.offset);
+            if self.empty_runs.len() >= EMPTY_RUNS_MAX {
+                let requested = format!("every request of the last {EMPTY_RUNS_MAX} runs, each at another place,");
+                return Err(MeasureFailure::Broken(answers_no_more(&end, op, &self.address, &requested, last)));
             }
         }
         if point.way != Way::Direct && cached_bytes == 0 {
@@ -180,11 +180,11 @@ impl Subject {
                 self.drop_brought();
             }
         }
-        Ok((trial, came))
+        Ok((trial, completion_times))
     }
 
-    /// Drops what runs brought into the page cache. What is still being read ahead cannot be dropped: it is tried again
-    /// before the next run, or that would find it cached, and bring in more.
+    /// Drops pages that runs brought into the page cache. Read-ahead in flight cannot be dropped; it is tried again
+    /// before the next run, which would otherwise find cached pages and cause more read-ahead.
     fn drop_brought(&mut self) {
         self.brought.retain(|(end, extent)| {
             let Some(fd) = end.descriptor() else { return false };
@@ -193,14 +193,13 @@ impl Subject {
         });
     }
 
-    /// The page cache holds something of `extent`, wherever in it, that reads by this way would have from it.
+    /// Whether reads by this way would find any part of `extent` in the page cache.
     pub(super) fn is_cached(&mut self, end: &Arc<dyn Endpoint>, way: Way, extent: Extent) -> bool {
         self.drop_brought();
         way != Way::Direct && end.descriptor().is_some_and(|fd| cached(fd, extent) > 0)
     }
 
-    /// Drops from the page cache what reads by this way have brought in anywhere of `extent`, unless something of it
-    /// was there before.
+    /// Drops the pages of `extent` that reads by this way brought in, unless some of it was cached before.
     pub(super) fn forget(&mut self, end: &Arc<dyn Endpoint>, way: Way, extent: Extent, was_there: bool) {
         if way != Way::Direct && !was_there {
             self.brought.truncate(BROUGHT_MAX - 1);
@@ -209,19 +208,19 @@ impl Subject {
         }
     }
 
-    /// Notes a place that failed.
+    /// Records a failed extent.
     pub fn note_bad(&mut self, bad: BadRange) {
         note(&mut self.bad, &mut self.failed, bad);
     }
 
-    /// So many buffers with what is written.
+    /// `count` buffers filled with the data to write.
     pub(super) fn filled(&self, block_bytes: u32, count: u32) -> Vec<Buffer> {
         let mut buffers = self.arena.carve(block_bytes, count);
         buffers.iter_mut().for_each(|buffer| fill(buffer, &self.content));
         buffers
     }
 
-    /// Queues for so many requests at a time.
+    /// Queues for `depth` requests.
     ///
     /// # Errors
     /// As for [`EndpointQueue::open`].
@@ -238,28 +237,28 @@ fn note(bad: &mut Vec<BadRange>, failed: &mut u64, one: BadRange) {
 }
 
 impl Drop for Subject {
-    /// Leaves the page cache as it was, as far as no other process holds what is there now.
+    /// Restores the page cache, except for pages that other processes use.
     fn drop(&mut self) {
         for _ in 0..DROPS_MAX {
             self.drop_brought();
             if self.brought.is_empty() {
                 break;
             }
-            std::thread::sleep(BETWEEN_DROPS);
+            std::thread::sleep(DROP_INTERVAL);
         }
     }
 }
 
-/// Bytes of `extent` that the page cache holds; 0 where the kernel does not say (before 6.5).
+/// Number of bytes of `extent` in the page cache; 0 if the kernel does not report it (before 6.5).
 fn cached(fd: BorrowedFd<'_>, extent: Extent) -> u64 {
     let stat = page_cache::cachestat(fd, extent.offset, extent.len);
     stat.map_or(0, |stat| stat.nr_cache * rustix::param::page_size() as u64)
 }
 
-/// Gives pages back that a run brought in.
+/// Drops the pages that a run brought in.
 fn forget(fd: BorrowedFd<'_>, extent: Extent) {
     if let Some(len) = std::num::NonZeroU64::new(extent.len) {
-        // It only costs memory where the kernel does not care.
+        // Failure only costs memory.
         let _ = rustix::fs::fadvise(fd, extent.offset, Some(len), Advice::DontNeed);
     }
 }
@@ -274,7 +273,7 @@ mod tests {
 
     const LEN: u64 = 1 << 20;
 
-    /// A file whose pages are busy behind a read, as those are that are still being read ahead: they cannot be dropped.
+    /// A file whose pages are busy after a read, like those still being read ahead, so that they cannot be dropped.
     struct Busy {
         file: File,
         facts: Facts,
@@ -288,7 +287,7 @@ mod tests {
         fn perform(&self, request: &mut Request) -> io::Result<u32> {
             let offset = request.at();
             self.file.read_exact_at(request.rest_mut(), offset)?;
-            // To be written to the disk, so it stays until it is there.
+            // The pages are dirty, so they stay in the page cache until they are written back.
             self.file.write_all_at(request.rest(), offset)?;
             Ok(request.left())
         }
@@ -303,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_dropped_at_once_is_dropped_later() {
+    fn pages_not_evicted_at_once_are_evicted_later() {
         let file = tempfile::tempfile().unwrap();
         file.write_all_at(&vec![7; LEN as usize], 0).unwrap();
         file.sync_all().unwrap();

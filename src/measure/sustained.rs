@@ -1,4 +1,4 @@
-//! Writing on and on: a cache that runs out, a drive that throttles.
+//! Sustained writing, to detect an exhausted write cache or throttling.
 use super::failure::{answers_no_more, failure_of_all};
 use super::shift::{Level, levels};
 use super::{BadRange, MeasureFailure, Stage, Subject, Temperatures, Trend, WriteMoment, fell_hot, trend};
@@ -7,61 +7,61 @@ use crate::engine::EndpointQueue;
 use std::io;
 use std::time::Duration;
 
-/// Blocks and depth: as a copy writes.
+/// Block size and depth, as in a copy.
 const STREAM: (u32, u32) = (1 << 20, 8);
 
-/// Once so many steps of a size were written, they are twice as large: an edge is known within half a percent of what
-/// was written until then, however much was asked for, and early ones do not drown in what follows.
+/// After this number of steps the step size doubles. The relative resolution stays at half a percent however much is
+/// written, and early changes remain visible.
 const STEPS_OF_ALL: u64 = 512;
 
-/// Smallest step in bytes: less is over before a clock can tell.
+/// Minimum step in bytes; smaller ones are below the resolution of the clock.
 const STEP_BYTES_MIN: u64 = 4 << 20;
 
-/// Steps after which it is looked whether the rate has settled.
-const LOOK_STEPS: usize = 16;
+/// Number of steps between checks whether the rate has settled.
+const CHECK_STEPS: usize = 16;
 
-/// A rate has to hold for this part of all bytes, and for as many as came before it, to be the last: the first fall may
-/// be that of a small memory before the cache.
+/// To count as settled, a rate must last for one in this many of all bytes, and for as many bytes as were written
+/// before it: the first drop may be due to a small cache before the main one.
 const SETTLED_PART: u64 = 16;
 
-/// The same in bytes, at least.
+/// Minimum bytes for that.
 const SETTLED_BYTES_MIN: u64 = 128 << 20;
 
-/// After so many requests consecutively that failed the disk answers no more.
-const FAILED_IN_A_ROW_MAX: u32 = 256;
+/// After this many consecutive failed requests the disk no longer responds.
+const CONSECUTIVE_FAILURES_MAX: u32 = 256;
 
-/// The result of writing on and on.
+/// The results of sustained writing.
 #[derive(Debug, Default)]
 pub struct Sustained {
-    /// Its steps: small ones at first, later larger ones.
+    /// The steps, whose size increases.
     pub steps: Vec<WriteMoment>,
-    /// How far writing was when the last request came back; a last step that is no whole one is in it.
+    /// The progress at the last completion, including an incomplete step.
     pub end: WriteMoment,
-    /// The rate settled before all bytes were written.
+    /// Whether the rate settled before all bytes were written.
     pub settled: bool,
-    /// Bytes were written over again, for there were not as many.
+    /// Whether bytes were overwritten repeatedly, because the extents are smaller than the requested amount.
     pub went_round: bool,
-    /// How warm the drive was; empty if unknown.
+    /// Temperatures of the drive; empty if unknown.
     pub warmth: Temperatures,
-    /// Seconds of the flush at the end.
+    /// Duration of the final flush, in seconds.
     pub flush_s: f64,
-    /// Why it ended before its time.
+    /// Why it ended early.
     pub failure: Option<MeasureFailure>,
 }
 
 impl Sustained {
-    /// The rate of each step, in bytes a second.
+    /// The rate of each step, in bytes per second.
     pub fn rates(&self) -> Vec<f64> {
         let before = [WriteMoment::default()].into_iter().chain(self.steps.iter().copied());
         before.zip(&self.steps).map(|(from, to)| from.bytes_per_s_to(*to)).collect()
     }
 
-    /// Bytes a second of all that was written, with the flush.
+    /// Mean rate of all bytes, including the flush, in bytes per second.
     pub fn bytes_per_s(&self) -> f64 {
         self.end.bytes as f64 / (self.end.seconds + self.flush_s).max(f64::MIN_POSITIVE)
     }
 
-    /// The rates that held, one after the other.
+    /// The consecutive stages of constant rate.
     pub fn stages(&self) -> Vec<Stage> {
         let at = |step: usize| step.checked_sub(1).map_or(WriteMoment::default(), |step| self.steps[step]);
         let stage = |level: Level| {
@@ -71,20 +71,19 @@ impl Sustained {
         levels(&self.rates()).into_iter().map(stage).collect()
     }
 
-    /// What these and the drive's warmth say together.
+    /// The trend of the stages and temperatures.
     pub fn trend(&self) -> Trend {
         trend(&self.stages(), &self.warmth)
     }
 
-    /// The drive was at its limit of warmth when the rate fell; `None` if it is unknown or it did not fall.
+    /// Whether the drive was at its temperature limit when the rate dropped; `None` if unknown, or it did not drop.
     pub fn fell_hot(&self) -> Option<bool> {
         fell_hot(&self.stages(), &self.warmth)
     }
 }
 
-/// Writes `bytes` from the start of the extents on, and again from there where they have fewer; or until the rate has
-/// fallen and settled, or for `time`. `heard` receives how many bytes are written. What was found is kept whatever
-/// happens.
+/// Writes `bytes` to the extents, repeatedly if they are smaller, until the rate has dropped and settled, or for
+/// `time`. `on_progress` receives the number of bytes written. Results are kept even after a failure.
 pub fn sustained(
     subject: &mut Subject,
     bytes: u64,
@@ -98,7 +97,7 @@ pub fn sustained(
     found.failure = stream.flow(&mut found, stop, on_progress).err();
     found.went_round = stream.went_round;
     let began = subject.clock.now();
-    // After a failure too: what follows may rely on nothing being on its way.
+    // Also after a failure, because later code relies on nothing being in flight.
     let flushed = subject.ways[0].1.make_durable();
     found.flush_s = (subject.clock.now() - began).as_secs_f64();
     if let (Err(error), None) = (flushed, &found.failure) {
@@ -110,7 +109,7 @@ pub fn sustained(
     found
 }
 
-/// It is unknown which of the bytes are lost, so no rate can be given.
+/// It is unknown which bytes were lost, so no rate can be reported.
 fn unflushed(subject: &Subject, error: io::Error) -> Error {
     let end = &subject.ways[0].1;
     let error = RequestError::of(&**end, Op::Write, 0, error);
@@ -126,7 +125,7 @@ struct Stream<'a> {
     time: Option<Duration>,
     block_bytes: u32,
     step_bytes: u64,
-    /// The extent that is written to, and how far.
+    /// Index of the current extent, and the position in it.
     at: (usize, u64),
     went_round: bool,
     sent_bytes: u64,
@@ -154,7 +153,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Where the next block goes; `None` where no extent has room for one.
+    /// Offset of the next block; `None` if no extent has room for one.
     fn next(&mut self) -> Option<u64> {
         for _ in 0..=self.subject.extents.len() {
             let Extent { offset, len } = *self.subject.extents.get(self.at.0)?;
@@ -186,13 +185,13 @@ impl<'a> Stream<'a> {
         let mut side = self.subject.one_side(&end, STREAM.1).map_err(broken)?;
         let (began, mut done) = (self.subject.clock.now(), Vec::new());
         let (mut feeding, mut failure) = (true, None);
-        self.feel(found);
+        self.sample_temperature(found);
         while feeding || side.in_flight() > 0 {
             feeding = feeding && self.feed(&mut side, &mut idle);
             side.poll(&mut done).map_err(broken)?;
             for completion in done.drain(..) {
                 let slot = completion.request.slot;
-                let (buffer, failed) = self.settle(completion);
+                let (buffer, failed) = self.complete(completion);
                 failure = failure.or(failed);
                 idle.push((slot, buffer));
             }
@@ -200,12 +199,12 @@ impl<'a> Stream<'a> {
             found.end = WriteMoment { bytes: self.written_bytes, seconds: passed.as_secs_f64() };
             self.note(found, on_progress);
             let over = found.settled || self.time.is_some_and(|time| passed >= time);
-            feeding = feeding && failure.is_none() && !stop.is_asked() && !over;
+            feeding = feeding && failure.is_none() && !stop.is_requested() && !over;
         }
         failure.map_or(Ok(()), |error| Err(MeasureFailure::Broken(error)))
     }
 
-    /// Sends what can be sent; false once all is.
+    /// Submits as many requests as possible. False after the last one.
     fn feed(&mut self, side: &mut EndpointQueue, idle: &mut Vec<(u32, Buffer)>) -> bool {
         let (len, op) = (self.block_bytes, Op::Write);
         while self.sent_bytes < self.bytes {
@@ -218,8 +217,8 @@ impl<'a> Stream<'a> {
         false
     }
 
-    /// Notes the result of a request. An error is that of a disk that has disappeared or full, or answers no more.
-    fn settle(&mut self, Completion { request, result }: Completion) -> (Buffer, Option<Error>) {
+    /// Records the result of a request. Returns an error if the disk has disappeared, is full, or no longer responds.
+    fn complete(&mut self, Completion { request, result }: Completion) -> (Buffer, Option<Error>) {
         self.written_bytes += u64::from(request.done);
         if request.done > 0 {
             self.failed_in_a_row = 0;
@@ -236,44 +235,45 @@ impl<'a> Stream<'a> {
             Err(error) => BadRange::of(offset, len, &error),
         };
         self.failed_in_a_row += 1;
-        let over = (self.failed_in_a_row >= FAILED_IN_A_ROW_MAX).then(|| {
-            let asked = format!("every one of the last {FAILED_IN_A_ROW_MAX} requests");
-            answers_no_more(end, Op::Write, address, &asked, (offset, bad.why.clone()))
+        let over = (self.failed_in_a_row >= CONSECUTIVE_FAILURES_MAX).then(|| {
+            let requested = format!("every one of the last {CONSECUTIVE_FAILURES_MAX} requests");
+            answers_no_more(end, Op::Write, address, &requested, (offset, bad.why.clone()))
         });
         self.subject.note_bad(bad);
         (request.buffer, over)
     }
 
-    /// Notes the steps that are complete, and looks periodically whether the rate has settled.
+    /// Records completed steps, and checks periodically whether the rate has settled.
     fn note(&mut self, found: &mut Sustained, on_progress: &mut dyn FnMut(u64)) {
         let last = found.steps.last().map_or(0, |moment| moment.bytes);
         if self.written_bytes < last + self.step_bytes {
             return;
         }
         found.steps.push(found.end);
-        self.feel(found);
+        self.sample_temperature(found);
         on_progress(self.written_bytes);
         if self.written_bytes >= STEPS_OF_ALL * self.step_bytes {
             self.step_bytes *= 2;
         }
-        if found.steps.len().is_multiple_of(LOOK_STEPS) {
+        if found.steps.len().is_multiple_of(CHECK_STEPS) {
             found.settled = has_settled(&found.stages(), &found.warmth, self.bytes);
         }
     }
 
-    /// Notes how warm the drive is, where it says so.
-    fn feel(&mut self, found: &mut Sustained) {
+    /// Records the temperature, if it is available.
+    fn sample_temperature(&mut self, found: &mut Sustained) {
         if let Some(thermometer) = &mut self.subject.thermometer {
-            found.warmth.ask(thermometer, found.end.seconds);
+            found.warmth.read(thermometer, found.end.seconds);
         }
     }
 }
 
-/// The rate has fallen, and has held since for as long as all before, with so many bytes asked for. A drive that gets
-/// warmer may throttle yet, and one that gets cooler may come back: that has to have come to an end too.
-fn has_settled(stages: &[Stage], warmth: &Temperatures, asked_bytes: u64) -> bool {
+/// Whether the rate has dropped and has been constant since then for as long as before, given the requested number of
+/// bytes. While the temperature changes, a drive may still start or stop throttling, so the temperature must be
+/// constant too.
+fn has_settled(stages: &[Stage], warmth: &Temperatures, requested_bytes: u64) -> bool {
     let [.., before, last] = stages else { return false };
-    let least = last.from.bytes.max(asked_bytes / SETTLED_PART).max(SETTLED_BYTES_MIN);
+    let least = last.from.bytes.max(requested_bytes / SETTLED_PART).max(SETTLED_BYTES_MIN);
     let held = last.bytes_per_s < before.bytes_per_s && last.to.bytes - last.from.bytes >= least;
     held && warmth.held(last.from.seconds.midpoint(last.to.seconds), last.to.seconds)
 }
@@ -288,7 +288,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn what_is_written_in_pieces_has_no_holes() {
+    fn writes_in_pieces_leave_no_holes() {
         let len = 8 << 20;
         let disk = Arc::new(Memory::disk(vec![0; len], &[Fault::Short(48 << 10)]));
         let (end, extents): (Arc<dyn Endpoint>, _) = (disk.clone(), vec![Extent::new(0, len as u64)]);
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_fails_whatever_is_written_ends_it() {
+    fn a_disk_that_fails_every_write_ends_the_measurement() {
         let everything = Fault::BadSectors { op: Op::Write, extent: Extent::new(0, 8 << 20), errno: libc::EIO };
         let disk: Arc<dyn Endpoint> = Arc::new(Memory::disk(vec![7; 8 << 20], &[everything]));
         let extents = vec![Extent::new(0, 8 << 20)];
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn it_has_settled_once_it_fell_and_held_as_long_as_all_before() {
+    fn the_rate_is_steady_after_a_drop_that_lasted_as_long_as_all_before() {
         let stage = |from: u64, to: u64, bytes_per_s| {
             let [from, to] = [from, to].map(|mib| WriteMoment { bytes: mib << 20, seconds: 0.0 });
             Stage { from, to, bytes_per_s }
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn it_has_not_settled_while_the_drive_gets_cooler_or_warmer() {
+    fn the_rate_is_not_steady_while_the_temperature_changes() {
         let at = |mib: u64, seconds| WriteMoment { bytes: mib << 20, seconds };
         let fast = Stage { from: at(0, 0.0), to: at(1000, 10.0), bytes_per_s: 105e6 };
         let slow = Stage { from: fast.to, to: at(3000, 100.0), bytes_per_s: 23e6 };

@@ -1,127 +1,128 @@
-//! What reading the disk does to everything else on the machine: whether a file that others had in the page cache stays
-//! there, and how long a program takes to start meanwhile. Disk copying experiments of 2001 called it system lethargy.
+//! System impact: the effect of reading the disk on the rest of the machine. Measures how much of a file in the page
+//! cache is evicted, and how long a program takes to start meanwhile. "Disk copying experiments" (2001) called it
+//! system lethargy.
 use super::Way;
 use super::stats::median;
 use crate::core::Stop;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Starts before and after; the median counts.
+/// Number of starts before and after; the median counts.
 const STARTS: usize = 5;
 
-/// From one start to the next, so that starting is not what keeps the machine busy.
+/// Interval between starts, so that they do not keep the machine busy themselves.
 const BETWEEN_STARTS: Duration = Duration::from_millis(50);
 
-/// With less of the test file than this in the page cache there is too little to lose, as a share.
+/// Minimum share of the test file in the page cache before a measurement.
 const WARM_MIN: f64 = 0.5;
 
-/// So much longer is the time for a read than that for nothing at all.
+/// Ratio of the time for a read to that without reading.
 const READ_SHARE: f64 = 2.0;
 
-/// So many times its time a read may take until it is felt.
+/// Maximum extension of a read that has had no effect yet, as a multiple of its time.
 const SLOW_MAX: u32 = 3;
 
-/// The machine around the disk: a cached test file, a program that is started, and a process that reads the disk.
+/// The system: a cached test file, a program that is started, and a process that reads the disk.
 pub trait SystemUnderTest {
-    /// Brings the test file into the page cache, and says what share of it is there then, from 0 to 1.
+    /// Reads the test file into the page cache. Returns its cached share, from 0 to 1.
     ///
     /// # Errors
     /// It cannot be read.
     fn warm(&mut self) -> io::Result<f64>;
 
-    /// Share of the test file that is in the page cache, from 0 to 1.
+    /// Share of the test file in the page cache, from 0 to 1.
     ///
     /// # Errors
-    /// The kernel does not say (before 6.5).
+    /// The kernel does not report it (before 6.5).
     fn share(&mut self) -> io::Result<f64>;
 
-    /// How long a program takes to start and to end.
+    /// Duration of starting and ending a program.
     ///
     /// # Errors
     /// It cannot be started, or fails.
     fn start(&mut self) -> io::Result<Duration>;
 
-    /// Begins to read the disk in this way.
+    /// Starts reading the disk in this way.
     ///
     /// # Errors
-    /// Nobody can be started who does.
+    /// The reading process cannot be started.
     fn begin(&mut self, way: Way) -> io::Result<()>;
 
-    /// It is being read.
+    /// Whether the disk is still being read.
     ///
     /// # Errors
     /// Unknown.
     fn is_reading(&mut self) -> io::Result<bool>;
 
-    /// So much came into the page cache that it must have taken memory from others, or it never will.
+    /// Whether enough data was read to evict other pages, if reading does that at all.
     ///
     /// # Errors
     /// Unknown.
     fn is_full(&mut self) -> io::Result<bool>;
 
-    /// Ends the reading, if any is under way, and says how many bytes were read.
+    /// Ends the reading process, if any, and returns the number of bytes read.
     ///
     /// # Errors
-    /// None could be.
+    /// Nothing could be read.
     fn end(&mut self) -> io::Result<u64>;
 }
 
-/// What was seen around one read.
+/// Observations around one read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effect {
-    /// How the disk was read; `None`: it was left alone, to compare with.
+    /// The way of reading; `None` for the baseline without reading.
     pub way: Option<Way>,
-    /// Bytes that were read.
+    /// Number of bytes read.
     pub read_bytes: u64,
-    /// How long that took, in seconds.
+    /// Duration in seconds.
     pub seconds: f64,
-    /// Share of the test file that was in the page cache before, from 0 to 1.
+    /// Share of the test file in the page cache before, from 0 to 1.
     pub cached_before: f64,
-    /// Share of that which was still there at its least, from 0 to 1.
+    /// Minimum share of that which remained cached meanwhile, from 0 to 1.
     pub kept_least: f64,
-    /// Share of it which was still there afterwards, from 0 to 1.
+    /// Share of it that remained cached afterwards, from 0 to 1.
     pub kept: f64,
-    /// Median time of a start before, in seconds.
+    /// Median duration of a start before, in seconds.
     pub start_before_s: f64,
-    /// Median time of a start meanwhile, in seconds.
+    /// Median duration of a start meanwhile, in seconds.
     pub start_during_s: f64,
-    /// Starts meanwhile.
+    /// Number of starts meanwhile.
     pub starts: usize,
-    /// Median time of a start afterwards, in seconds.
+    /// Median duration of a start afterwards, in seconds.
     pub start_after_s: f64,
 }
 
-/// The memory that the test file had to share with what was read.
+/// The memory that the test file shares with the data read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Memory {
-    /// A memory control group of so many bytes.
+    /// A memory control group with a limit in bytes.
     Group(u64),
-    /// That of the machine.
+    /// The memory of the machine.
     Machine {
-        /// Bytes of it that were available.
+        /// Available memory in bytes.
         available_bytes: u64,
-        /// Why it is no group: a clause.
+        /// Why there is no group, a clause.
         why: String,
     },
 }
 
-/// Effect on the rest of the system.
+/// The effect on the rest of the system.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interference {
-    /// What the memory was.
+    /// The shared memory.
     pub memory: Memory,
-    /// Bytes of the test file.
+    /// Size of the test file in bytes.
     pub test_file_bytes: u64,
-    /// Nothing, then each way.
+    /// The baseline, then each way.
     pub effects: Vec<Effect>,
 }
 
-/// Why it is not known.
+/// Why the impact is unknown.
 #[derive(Debug)]
 pub enum Unknown {
-    /// Asked to stop, by this signal.
+    /// A stop was requested by this signal.
     Stopped(i32),
-    /// It could not be measured: a clause.
+    /// It could not be measured; the reason is a clause.
     Why(String),
 }
 
@@ -131,11 +132,11 @@ impl From<io::Error> for Unknown {
     }
 }
 
-/// Looks at the surroundings while nothing is read, and while the disk is read in each of the `ways`, in about `time`.
-/// `heard` receives the progress, from 0 to 1.
+/// Measures the system without reading, and while the disk is read in each of the `ways`, in about `time`.
+/// `on_progress` receives the progress, from 0 to 1.
 ///
 /// # Errors
-/// It was asked to stop, or cannot be measured here.
+/// A stop was requested, or the impact cannot be measured.
 pub fn effects(
     around: &mut dyn SystemUnderTest,
     ways: &[Way],
@@ -150,7 +151,7 @@ pub fn effects(
         let patience = if way.is_some() { unit.mul_f64(READ_SHARE) } else { unit };
         let seen = watch(around, way, patience, stop);
         if seen.is_err() {
-            // The reading process must not continue alone; why it failed is known already.
+            // The reading process must end too; the cause is already being reported.
             around.end().ok();
         }
         found.push(seen?);
@@ -171,14 +172,14 @@ fn watch(
         return Err(Unknown::Why(format!("only {percent:.0} % of a file stay in the page cache after reading it")));
     }
     let start_before_s = starts(around, stop)?;
-    // What a kernel takes back ahead of time by itself, is released before the reading begins.
+    // Wait until the kernel has released pages that it reclaims early.
     let cached_before = cached_before.min(around.share()?).max(f64::MIN_POSITIVE);
     let kept = |share: f64| (share / cached_before).min(1.0);
     let (began, mut least, mut during) = (Instant::now(), cached_before, Vec::new());
     if let Some(way) = way {
         around.begin(way)?;
     }
-    while during.is_empty() || goes_on(around, way, began.elapsed(), patience)? {
+    while during.is_empty() || continues(around, way, began.elapsed(), patience)? {
         let next = Instant::now() + BETWEEN_STARTS;
         during.push(start(around, stop)?);
         least = least.min(around.share()?);
@@ -201,8 +202,8 @@ fn watch(
     })
 }
 
-/// Whether there is more to see. A slow disk has more time, until what is read of it is felt.
-fn goes_on(
+/// Whether the measurement continues. A slow disk gets more time, until enough is read to have an effect.
+fn continues(
     around: &mut dyn SystemUnderTest,
     way: Option<Way>,
     passed: Duration,
@@ -233,8 +234,8 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    /// Buffered reads evict the whole test file at the first start; starts take twice as long while anything is read.
-    /// `taken_back` is lost immediately, whatever happens.
+    /// A simulated system. Buffered reads evict the whole test file at the first start; starts take twice as long while
+    /// anything is read. The share `taken_back` is evicted immediately in any case.
     struct SimulatedSystem {
         reading: Option<Way>,
         cached: f64,
@@ -269,7 +270,7 @@ mod tests {
 
         fn begin(&mut self, way: Way) -> io::Result<()> {
             self.reading = Some(way);
-            self.stop_while_reading.iter().for_each(|stop| stop.ask(2));
+            self.stop_while_reading.iter().for_each(|stop| stop.request(2));
             Ok(())
         }
 
@@ -294,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_to_each_way_is_told_beside_what_nothing_costs() {
+    fn the_impact_of_each_way_is_reported_beside_an_idle_baseline() {
         let found = seen(&mut SimulatedSystem::new(1.0, 0.0)).unwrap();
         assert_eq!(found.iter().map(|one| one.way).collect::<Vec<_>>(), [None, Some(WAYS[0]), Some(WAYS[1])]);
         assert_eq!(found.iter().map(|one| one.kept).collect::<Vec<_>>(), [1.0, 0.0, 1.0]);
@@ -307,32 +308,32 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_takes_back_by_itself_is_held_against_nobody() {
+    fn pages_the_kernel_reclaims_anyway_are_charged_to_no_way() {
         let found = seen(&mut SimulatedSystem::new(1.0, 0.3)).unwrap();
         assert!(found.iter().all(|one| (one.cached_before - 0.7).abs() < 1e-9), "{found:?}");
         assert_eq!((found[0].kept, found[2].kept), (1.0, 1.0));
     }
 
     #[test]
-    fn a_test_file_that_does_not_stay_says_nothing() {
+    fn an_unstable_test_file_gives_no_result() {
         let Err(Unknown::Why(why)) = seen(&mut SimulatedSystem::new(0.4, 0.0)) else { panic!("it was measured") };
         assert_eq!(why, "only 40 % of a file stay in the page cache after reading it");
     }
 
     #[test]
-    fn a_slow_disk_has_more_time_until_it_is_felt_but_not_for_ever() {
+    fn a_slow_disk_gets_more_time_up_to_a_limit() {
         let mut around = SimulatedSystem { cached: 1.0, ..SimulatedSystem::new(1.0, 0.0) };
         let second = Duration::from_secs(1);
         let mut after = |tenths: u32, cached: f64| {
             around.cached = cached;
             around.reading = Some(Way::Direct);
-            goes_on(&mut around, Some(Way::Direct), second * tenths / 10, second).unwrap()
+            continues(&mut around, Some(Way::Direct), second * tenths / 10, second).unwrap()
         };
         assert_eq!([after(9, 1.0), after(11, 1.0), after(29, 1.0), after(31, 1.0)], [true, true, true, false]);
-        assert!(!goes_on(&mut around, None, second * 2, second).unwrap());
+        assert!(!continues(&mut around, None, second * 2, second).unwrap());
     }
 
-    /// Shares of the test file before anything is read, while it is, and afterwards; the read ends at once.
+    /// Shares of the test file before, during and after a read that ends immediately.
     struct Shares {
         of: [f64; 3],
         at: usize,
@@ -372,23 +373,23 @@ mod tests {
     }
 
     #[test]
-    fn the_least_and_the_last_share_are_told_apart_and_none_is_more_than_all() {
+    fn the_minimum_and_final_shares_are_separate_and_at_most_one() {
         let cases = [([0.8, 0.2, 0.6], 0.25, 0.75), ([0.8, 0.8, 0.4], 0.5, 0.5), ([0.5, 0.9, 0.9], 1.0, 1.0)];
         for (of, kept_least, kept) in cases {
-            let mut told = Vec::new();
-            let mut on_progress = |share| told.push(share);
+            let mut reported = Vec::new();
+            let mut on_progress = |share| reported.push(share);
             let (mut around, time) = (Shares { of, at: 0 }, Duration::from_millis(3));
             let found = effects(&mut around, &WAYS[..1], time, &Stop::default(), &mut on_progress).unwrap();
             let near = |one: f64, other: f64| (one - other).abs() < 1e-9;
             assert!(near(found[1].kept_least, kept_least) && near(found[1].kept, kept), "{of:?}: {found:?}");
-            // However short the read is, a program was started meanwhile.
+            // Even during a very short read, a program was started.
             assert_eq!(found[1].starts, 1);
-            assert_eq!(told, [0.5, 1.0]);
+            assert_eq!(reported, [0.5, 1.0]);
         }
     }
 
     #[test]
-    fn whoever_reads_is_ended_when_it_is_stopped() {
+    fn a_stop_ends_the_reader() {
         let stop = Arc::new(Stop::default());
         let mut around = SimulatedSystem { stop_while_reading: Some(stop.clone()), ..SimulatedSystem::new(1.0, 0.0) };
         let found = effects(&mut around, &WAYS, Duration::from_millis(60), &stop, &mut |_| {});

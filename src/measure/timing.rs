@@ -1,32 +1,31 @@
-//! Reading on and on from a place, as `hdparm -t` does.
+//! Sequential reads from an offset, like `hdparm -t`.
 use super::profile::{main_way, size_of, stream};
 use super::{MeasureFailure, Subject, spread};
 use crate::core::{Extent, Stop};
 use std::time::Duration;
 
-/// Where a run may begin, in bytes.
+/// Alignment of the start of a run, in bytes.
 const PLACE_ALIGN_BYTES: u64 = 4096;
 
-/// The byte at which the place of this `number`, from 1, begins: one of `count` that lie spread over `size` bytes, as a
-/// profile measures them.
+/// Offset of the position `number`, from 1, of `count` positions spread over `size` bytes, as in a profile.
 pub fn numbered_place(number: u32, count: u32, size: u64) -> Option<u64> {
     let index = number.checked_sub(1)?;
     spread(size, count, size / u64::from(count.max(1)), PLACE_ALIGN_BYTES).get(index as usize).copied()
 }
 
-/// What reading from there gave.
+/// The results of timing.
 #[derive(Debug, Default)]
 pub struct Timed {
-    /// The rate of each run in which nothing failed, in bytes a second: a bad place takes seconds.
+    /// The rate of each run without failures, in bytes per second: a failed read takes seconds.
     pub rates: Vec<f64>,
-    /// The page cache held some of it before.
+    /// Whether some of the data was cached before.
     pub cached: bool,
-    /// Why it ended before its time.
+    /// Why it ended early.
     pub failure: Option<MeasureFailure>,
 }
 
-/// So many runs of `each`, consecutively from the byte `from` on, past the page cache where that is available. What was
-/// found is kept whatever happens.
+/// Makes `runs` consecutive runs of the duration `each` from the byte `from`, by direct I/O if it is available. Results
+/// are kept even after a failure.
 pub fn timing(subject: &mut Subject, from: u64, runs: u32, each: Duration, stop: &Stop) -> Timed {
     let align = subject.align_bytes.max(PLACE_ALIGN_BYTES);
     let from = from / align * align;
@@ -57,14 +56,17 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn runs_begin_where_they_are_to_and_places_have_numbers() {
+    fn runs_begin_at_the_given_offset_or_numbered_position() {
         let disk = Arc::new(Memory::disk(vec![7; 4 << 20], &[]));
         let end: Arc<dyn Endpoint> = disk.clone();
         let extents = vec![Extent::new(0, 4 << 20)];
         let mut subject = Subject::new("disk", vec![(Way::Direct, end)], EngineKind::Sync, extents, 64 << 20).unwrap();
         let from = numbered_place(16, 20, 4 << 20).unwrap();
         let found = timing(&mut subject, from + 100, 2, Duration::from_millis(2), &Stop::default());
-        assert!(found.rates.len() == 2 && disk.asked().iter().all(|asked| asked.extent.offset >= from), "{from}");
+        assert!(
+            found.rates.len() == 2 && disk.asked().iter().all(|requested| requested.extent.offset >= from),
+            "{from}"
+        );
         let place = |number| numbered_place(number, 20, 4 << 20);
         assert_eq!((place(0), place(1), place(21)), (None, Some(0), None));
         assert_eq!(place(20), Some((4 << 20) - (4 << 20) / 20 / 4096 * 4096 - 4096));
@@ -86,14 +88,14 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_met_a_bad_place_has_none_and_the_place_is_known() {
+    fn a_run_with_a_read_error_has_no_rate_but_the_offset() {
         let (subject, found) = timed(&[Fault::BadAt { op: Op::Read, offset: 70_000, errno: libc::EIO }]);
         assert!(found.rates.is_empty() && found.failure.is_none(), "{found:?}");
         assert_eq!((subject.failed, subject.bad[0].offset), (3, 0));
     }
 
     #[test]
-    fn a_disk_that_ends_early_ends_it() {
+    fn a_disk_that_ends_early_ends_the_run() {
         let (_, found) = timed(&[Fault::EndsAt(1 << 20)]);
         assert!(matches!(found.failure, Some(MeasureFailure::Broken(_))), "{found:?}");
     }

@@ -1,35 +1,33 @@
-//! What rates one after the other have to do with each other: a cache that ran out, a drive that throttles.
+//! The trend of consecutive rates: an exhausted write cache, or throttling.
 use super::{Stage, Temperatures};
 
-/// Who falls to more than this share, and stays there, had no write cache that ran out.
+/// A drop to more than this share is not due to an exhausted write cache.
 const CACHE_SHARE: f64 = 2.0 / 3.0;
 
-/// What held for at least this part of all that was written until now is still seen as what it was: steps are much
-/// smaller.
+/// A stage counts if it covers at least one in this many of the bytes written so far; steps are much smaller.
 const SEEN_PART: u64 = 64;
 
-/// What the stages say together.
+/// The trend over all stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trend {
-    /// One rate from the beginning to the end.
+    /// A single rate.
     Steady,
-    /// It fell for good and by a lot, as when a write cache is full.
+    /// A large permanent drop, as when a write cache is full.
     RanOut,
-    /// It fell by less than that.
+    /// A smaller permanent drop.
     Fell,
-    /// It fell where the drive was at its limit of warmth, or fell and rose while writing went on, as drives do that
-    /// throttle by heat.
+    /// A drop at the temperature limit, or drops and recoveries, as of drives that throttle.
     Throttled,
-    /// Both of it: a fall for good that no heat explains, and others.
+    /// Both: a permanent drop without a thermal cause, and others.
     RanOutAndThrottled,
-    /// It fell and rose, and the drive was never at its limit of warmth.
-    CameBack,
-    /// It only rose.
+    /// Drops and recoveries, never at the temperature limit.
+    Recovered,
+    /// Only increases.
     Rose,
 }
 
 impl Trend {
-    /// The word for programs.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Trend::Steady => "steady",
@@ -37,19 +35,19 @@ impl Trend {
             Trend::Fell => "fell",
             Trend::Throttled => "throttled",
             Trend::RanOutAndThrottled => "ran out and throttled",
-            Trend::CameBack => "came back",
+            Trend::Recovered => "came back",
             Trend::Rose => "rose",
         }
     }
 }
 
-/// A stage that is slower than the one before.
+/// A stage that is slower than the previous one.
 struct Fall<'a> {
     from: &'a Stage,
     to: &'a Stage,
-    /// What came after it, `to` the first of it, while steps were so small that `from` could have been seen once more.
+    /// The following stages, starting with `to`, as long as the steps were small enough to detect a stage like `from`.
     later: &'a [Stage],
-    /// The drive was at its limit of warmth; `None` if unknown.
+    /// Whether the drive was at its temperature limit; `None` if unknown.
     hot: Option<bool>,
 }
 
@@ -62,13 +60,13 @@ impl Fall<'_> {
         self.later.iter().map(|stage| stage.bytes_per_s).fold(0.0, f64::max)
     }
 
-    fn came_back(&self) -> bool {
+    fn has_recovered(&self) -> bool {
         self.highest_later() >= CACHE_SHARE * self.from.bytes_per_s
     }
 
-    /// It rose after it, but by far not to what it had been: what was lost does not come back.
-    fn is_for_good(&self) -> bool {
-        rose(self.later) && !self.came_back()
+    /// Whether the rate increased afterwards without reaching its former value: such a drop is permanent.
+    fn is_permanent(&self) -> bool {
+        rose(self.later) && !self.has_recovered()
     }
 }
 
@@ -87,7 +85,7 @@ fn falls<'a>(stages: &'a [Stage], warmth: &Temperatures) -> Vec<Fall<'a>> {
     pairs.map(fall).collect()
 }
 
-/// The drive was at its limit of warmth at one of the falls; `Some(false)`: at none of them; `None`: unknown.
+/// Whether the drive was at its temperature limit at any drop; `None` if unknown.
 pub fn fell_hot(stages: &[Stage], warmth: &Temperatures) -> Option<bool> {
     let falls = falls(stages, warmth);
     let known = falls.iter().all(|fall| fall.hot.is_some()) && !falls.is_empty();
@@ -95,25 +93,25 @@ pub fn fell_hot(stages: &[Stage], warmth: &Temperatures) -> Option<bool> {
     (known || hot).then_some(hot)
 }
 
-/// What the stages say together, where the drive was so warm.
+/// The trend of the stages, with the temperatures of the drive.
 pub fn trend(stages: &[Stage], warmth: &Temperatures) -> Trend {
     let falls = falls(stages, warmth);
     let rose = rose(stages);
     if falls.is_empty() {
         return if rose { Trend::Rose } else { Trend::Steady };
     }
-    // Heat explains no fall below the limit, nor that a rate stays away that had come back before.
+    // The temperature does not explain drops below the limit, nor a rate that recovered once and no longer does.
     let cold = |fall: &Fall<'_>| fall.hot != Some(true);
-    let returns = falls.iter().any(Fall::came_back);
+    let returns = falls.iter().any(Fall::has_recovered);
     let ran_out = match rose {
-        true => falls.iter().any(|fall| fall.is_for_good() && (cold(fall) || returns)),
+        true => falls.iter().any(|fall| fall.is_permanent() && (cold(fall) || returns)),
         false => falls.iter().filter(|fall| cold(fall)).map(Fall::share).product::<f64>() < CACHE_SHARE,
     };
     match (fell_hot(stages, warmth), rose, ran_out) {
         (Some(true), _, false) => Trend::Throttled,
         (Some(true), _, true) | (None, true, true) => Trend::RanOutAndThrottled,
         (None, true, false) => Trend::Throttled,
-        (Some(false), true, false) => Trend::CameBack,
+        (Some(false), true, false) => Trend::Recovered,
         (_, false, false) => Trend::Fell,
         (_, false, true) | (Some(false), true, true) => Trend::RanOut,
     }
@@ -124,7 +122,7 @@ mod tests {
     use super::super::{TemperatureReading, WriteMoment};
     use super::*;
 
-    /// Rates that hold a minute each.
+    /// Stages with these rates, of one minute each.
     fn stages(rates: &[f64]) -> Vec<Stage> {
         let mut to = WriteMoment::default();
         let stage = |&bytes_per_s: &f64| {
@@ -139,7 +137,7 @@ mod tests {
         trend(&stages(rates), &Temperatures::default())
     }
 
-    /// The same of a drive that was at its limit at the ends of these minutes, and cool otherwise.
+    /// The same for a drive that was at its limit at the ends of these minutes, and cool otherwise.
     fn trend_hot(rates: &[f64], hot: &[usize]) -> (Trend, Option<bool>) {
         let celsius = |minute| if hot.contains(&minute) { 83.0 } else { 50.0 };
         let times = (0..=rates.len()).flat_map(|minute| [(minute, 0.0), (minute, 30.0)]);
@@ -152,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_one_after_the_other_have_a_name() {
+    fn successive_rates_are_classified() {
         assert_eq!(trend_of(&[]), Trend::Steady);
         assert_eq!(trend_of(&[480e6]), Trend::Steady);
         assert_eq!(trend_of(&[480e6, 95e6]), Trend::RanOut);
@@ -164,43 +162,43 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_back_but_never_to_the_first_rate_ran_out_and_throttles() {
+    fn recovery_below_the_first_rate_means_an_exhausted_cache_and_throttling() {
         assert_eq!(trend_of(&[200e6, 100e6, 20e6, 100e6, 20e6]), Trend::RanOutAndThrottled);
         assert_eq!(trend_of(&[200e6, 20e6, 200e6, 100e6, 20e6, 100e6]), Trend::RanOutAndThrottled);
         assert_eq!(trend_of(&[200e6, 180e6, 20e6, 180e6, 20e6]), Trend::Throttled);
     }
 
     #[test]
-    fn a_rate_that_steps_are_too_large_to_show_again_is_not_lost() {
+    fn a_recovered_rate_hidden_by_coarse_steps_is_kept() {
         let turns = [[480e6, 95e6]; 60].concat();
         let blurred = [[250e6, 200e6]; 20].concat();
         assert_eq!(trend_of(&[turns, blurred].concat()), Trend::Throttled);
     }
 
     #[test]
-    fn a_fall_at_the_limit_of_warmth_is_no_cache_that_ran_out_though_it_is_for_good() {
+    fn a_permanent_drop_at_the_temperature_limit_is_throttling() {
         assert_eq!(trend_hot(&[480e6, 95e6], &[1]), (Trend::Throttled, Some(true)));
         assert_eq!(trend_hot(&[480e6, 440e6], &[1]), (Trend::Throttled, Some(true)));
         assert_eq!(trend_hot(&[480e6, 95e6, 200e6, 95e6], &[1, 3]), (Trend::Throttled, Some(true)));
     }
 
     #[test]
-    fn a_fall_below_the_limit_of_warmth_is_not_by_heat() {
+    fn a_drop_below_the_temperature_limit_is_not_throttling() {
         assert_eq!(trend_hot(&[480e6, 95e6], &[]), (Trend::RanOut, Some(false)));
         assert_eq!(trend_hot(&[480e6, 95e6], &[2]), (Trend::RanOut, Some(false)));
         assert_eq!(trend_hot(&[480e6, 440e6], &[]), (Trend::Fell, Some(false)));
-        assert_eq!(trend_hot(&[480e6, 95e6, 480e6], &[]), (Trend::CameBack, Some(false)));
+        assert_eq!(trend_hot(&[480e6, 95e6, 480e6], &[]), (Trend::Recovered, Some(false)));
         assert_eq!(trend_hot(&[480e6, 95e6, 200e6], &[]), (Trend::RanOut, Some(false)));
         assert_eq!(trend_hot(&[480e6], &[1]), (Trend::Steady, None));
     }
 
     #[test]
-    fn one_fall_may_be_a_cache_and_the_next_one_heat() {
+    fn one_drop_may_be_a_cache_and_the_next_throttling() {
         assert_eq!(trend_hot(&[480e6, 200e6, 60e6], &[2]), (Trend::RanOutAndThrottled, Some(true)));
         assert_eq!(trend_hot(&[480e6, 440e6, 60e6], &[2]), (Trend::Throttled, Some(true)));
         assert_eq!(trend_hot(&[480e6, 200e6, 60e6, 200e6], &[2]), (Trend::RanOutAndThrottled, Some(true)));
         assert_eq!(trend_hot(&[480e6, 60e6, 480e6, 200e6, 60e6, 200e6], &[1, 4]).0, Trend::RanOutAndThrottled);
-        // It came back once; that it does not any more is none of the heat's doing.
+        // It recovered once; that it does not any more has no thermal cause.
         assert_eq!(trend_hot(&[480e6, 60e6, 480e6, 60e6, 200e6, 60e6], &[1, 3, 5]).0, Trend::RanOutAndThrottled);
     }
 }

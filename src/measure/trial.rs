@@ -1,68 +1,69 @@
-//! What one run gave.
+//! The result of one run.
 use super::Point;
 use std::io;
 
-/// A place that could not be read or written.
+/// An extent that could not be read or written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadRange {
-    /// First byte of the request that failed.
+    /// Offset of the failed request.
     pub offset: u64,
-    /// Bytes of it.
+    /// Its length in bytes.
     pub len: u32,
     /// The error of the kernel or the device.
     pub why: String,
 }
 
 impl BadRange {
-    /// A place where a request failed with that error.
+    /// An extent whose request failed with this error.
     pub fn of(offset: u64, len: u32, error: &io::Error) -> BadRange {
         let words = error.to_string();
-        // The number says nothing more.
+        // Omit the error number.
         let number = error.raw_os_error().map(|number| format!(" (os error {number})")).unwrap_or_default();
         BadRange { offset, len, why: words.strip_suffix(&number).unwrap_or(&words).to_owned() }
     }
 }
 
-/// What one run gave.
+/// The result of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
-    /// What it was made with.
+    /// The parameters of the run.
     pub point: Point,
-    /// First byte on the disk.
+    /// Offset on the disk.
     pub offset: u64,
-    /// Bytes that came while the clock ran: after the first blocks, and before the last ones.
+    /// Bytes completed in the timed part: after the first blocks and before the last ones.
     pub bytes: u64,
-    /// Time on the clock, in seconds.
+    /// Duration of the timed part, in seconds.
     pub seconds: f64,
-    /// Requests that came while the clock ran.
+    /// Requests completed in the timed part.
     pub requests: u64,
-    /// Half of the requests took no longer, in microseconds.
+    /// Median latency in microseconds.
     pub p50_us: f64,
-    /// 99 in 100 took no longer, in microseconds.
+    /// 99th percentile of the latency in microseconds.
     pub p99_us: f64,
-    /// The slowest, in microseconds.
+    /// Maximum latency in microseconds.
     pub max_us: f64,
     /// Processor time of this process for the whole run, in seconds.
     pub cpu_s: f64,
     /// Bytes of the whole run.
     pub moved_bytes: u64,
-    /// Time of the whole run, from its first request to the last that came back, in seconds.
+    /// Time of the whole run from the first request to the last completion, in seconds.
     pub whole_s: f64,
-    /// Bytes there that the page cache held before.
+    /// Bytes of the extent that were cached before.
     pub cached_bytes: u64,
-    /// Bytes that the page cache held of it afterwards.
+    /// Bytes of the extent that were cached afterwards.
     pub left_bytes: u64,
-    /// Requests that failed.
+    /// Number of failed requests.
     pub failed: u32,
 }
 
-/// As many times the depth have to come while the clock runs; what is on its way at both ends is a quarter then.
+/// Minimum completions in the timed part, as a multiple of the depth; requests in flight at its ends are then at most a
+/// quarter.
 const ROUNDS_MIN: u64 = 4;
 
 impl Trial {
-    /// The same, told by the whole run where few blocks came while the clock ran. What is on its way when the clock
-    /// begins may be half read at that time, or not at all, and of few blocks that is much: 8 MiB, two at a time,
-    /// seemed 8 % faster than the disk. The whole run has the way there in it, and so is never too fast.
+    /// The result with the figures of the whole run if few blocks completed in the timed part. At its start, requests
+    /// in flight may already be partly complete, which matters for few blocks: 8 MiB at depth 2 appeared 8 % faster
+    /// than the disk. The whole run includes the initial seek, so its rate is never too high.
     pub fn of_whole(self) -> Trial {
         let depth = u64::from(self.point.depth);
         if depth == 1 || self.requests >= ROUNDS_MIN * depth || self.whole_s <= 0.0 {
@@ -72,22 +73,22 @@ impl Trial {
         Trial { bytes: self.moved_bytes, seconds: self.whole_s, requests, ..self }
     }
 
-    /// Bytes a second; 0 where nothing came.
+    /// Rate in bytes per second; 0 if nothing was transferred.
     pub fn bytes_per_s(&self) -> f64 {
         if self.seconds > 0.0 { self.bytes as f64 / self.seconds } else { 0.0 }
     }
 
-    /// Processor seconds for each GiB; 0 where nothing came.
+    /// Processor time per GiB in seconds; 0 if nothing was transferred.
     pub fn cpu_s_per_gib(&self) -> f64 {
         if self.moved_bytes > 0 { self.cpu_s * (1u64 << 30) as f64 / self.moved_bytes as f64 } else { 0.0 }
     }
 
-    /// Processor time as a share of one processor, at the rate that it had; 0 where nothing came.
+    /// Processor time as a share of one processor, at the measured rate; 0 if nothing was transferred.
     pub fn cpu_share(&self) -> f64 {
         self.cpu_s_per_gib() * self.bytes_per_s() / (1u64 << 30) as f64
     }
 
-    /// It says something of the disk: bytes came, and none failed, for a bad place takes seconds.
+    /// Whether its rate is valid: bytes were transferred, and no request failed, because failures take seconds.
     pub fn is_sound(&self) -> bool {
         self.failed == 0 && self.bytes > 0 && self.seconds > 0.0
     }
@@ -118,11 +119,11 @@ mod tests {
     }
 
     #[test]
-    fn few_blocks_are_told_by_the_whole_run_and_many_by_what_came_meanwhile() {
+    fn short_runs_use_the_whole_run_and_long_ones_the_steady_part() {
         assert_eq!(trial(8, 32).of_whole(), trial(8, 32));
         let few = trial(8, 31).of_whole();
         assert_eq!((few.bytes, few.seconds, few.requests), (47 << 20, 0.3, 47));
-        // Alone, a request goes out when the one before has come: nothing is half read.
+        // At depth 1 each request starts after the previous one has completed, so none is partly complete.
         assert_eq!(trial(1, 2).of_whole(), trial(1, 2));
     }
 }

@@ -1,69 +1,71 @@
-//! The sweep itself: which run when, for how long, and when it is enough.
+//! Runs a sweep: the order and duration of runs, and when to stop.
 use super::{BestPoint, Entry, MeasureFailure, Point, Subject, Sweep, Trial, Walk, Way, answer};
 use crate::core::{Extent, Op, Stop};
 use std::time::Duration;
 
-/// Part of the time that the first round, which tries everything, is to take.
+/// Share of the time for the first round, which tries all points.
 const FIRST_ROUND_SHARE: f64 = 0.4;
 
-/// It may take this long however little time there is: a busy machine has tried next to nothing in a second.
+/// Minimum time for the first round, regardless of the requested time, because a busy machine measures very few points
+/// in a second.
 const FIRST_ROUND: Duration = Duration::from_secs(4);
 
-/// Rounds that the time is divided by, and after which nothing more is learnt.
+/// Number of rounds among which the time is divided; further rounds give no new information.
 const ROUNDS: u32 = 7;
 
-/// Bounds of a run: below, setting up rules; above, more rounds say more.
+/// Minimum and maximum duration of a run: shorter ones are dominated by setup; instead of longer ones, more rounds are
+/// better.
 const PATIENCE: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(1000));
 
-/// Places that are examined for one that the page cache holds nothing of, and how far they are apart at most.
-const PLACES_LOOKED_AT: u32 = 16;
-/// See [`PLACES_LOOKED_AT`].
+/// Maximum number of locations to check for one without cached pages, and the maximum distance between them.
+const PLACES_CHECKED: u32 = 16;
+/// See [`PLACES_CHECKED`].
 const CACHED_STEP_BYTES: u64 = 128 << 20;
 
-/// A run at a point may need so many times its share of the time, to have as many requests as its depth twice.
-const OVERRUN: f64 = 6.0;
+/// A run may take this multiple of its share of the time, to complete twice as many requests as its depth.
+const OVERRUN_FACTOR: f64 = 6.0;
 
-/// So many points are tried whatever the first of them gave.
+/// Number of points that are always tried first.
 const FIRST_POINTS: usize = 3;
 
-/// Or this part of all the time, while no more than [`FIRST_ROUND_MAX`] of it has passed.
+/// Alternatively, a run may take this share of the total time while no more than [`FIRST_ROUND_MAX`] has passed.
 const RUN_SHARE: f64 = 0.05;
 /// See [`RUN_SHARE`].
 const FIRST_ROUND_MAX: f64 = 0.55;
 
-/// The rate may be so many times as high with as many times the bytes in flight: the points between were left out.
+/// The rate may increase by this factor with the bytes in flight, because the points between were omitted.
 const STEP: f64 = 4.0;
 
-/// What is written through the page cache to a disk of which nothing is known yet, in bytes.
+/// Maximum bytes of buffered writes to a disk whose rate is not known yet.
 const UNKNOWN_BYTES: u64 = 4 << 20;
 
-/// Hears how a sweep goes.
+/// Observes the progress of a sweep.
 pub trait SweepObserver {
-    /// A point was measured for the first time, or left out.
+    /// A point was measured for the first time, or omitted.
     fn tried(&mut self, _entry: &Entry) {}
 
-    /// After each run: how far it is, from 0 to 1, and what is measured.
+    /// Called after each run with the progress, from 0 to 1, and the current point.
     fn moved(&mut self, share: f64, point: Point);
 }
 
 /// The result of a sweep.
 #[derive(Debug)]
 pub struct Tuned {
-    /// Every point with its runs.
+    /// All points with their runs.
     pub sweep: Sweep,
-    /// The answer; `None` where nothing could be moved.
+    /// The best point; `None` if nothing could be transferred.
     pub answer: Option<BestPoint>,
-    /// The answer through the page cache, where that is another way.
+    /// The best point for buffered I/O, if that is not the main way.
     pub buffered: Option<BestPoint>,
-    /// Whole rounds.
+    /// Number of complete rounds.
     pub rounds: u32,
-    /// The disk is so small that bytes were moved more than once: a cache in it may have had them.
+    /// Whether the disk is so small that bytes were accessed more than once, so that its cache may have had them.
     pub went_round: bool,
-    /// Why it ended before its time.
+    /// Why it ended early.
     pub failure: Option<MeasureFailure>,
 }
 
-/// Sweeps `points` for about `time`. What was found is kept whatever happens.
+/// Sweeps `points` for about `time`. Results are kept even after a failure.
 pub fn tune(
     subject: &mut Subject,
     points: Vec<Point>,
@@ -76,7 +78,7 @@ pub fn tune(
     let mut pass = Pass { subject, stop, walk, began, time, best: None };
     let mut sweep = Sweep::new(points, Point::of_dd());
     let failure = pass.rounds(&mut sweep, watch).err();
-    let went_round = pass.walk.is_round();
+    let went_round = pass.walk.has_wrapped();
     sweep.conclude();
     let main = if subject.has(Way::Direct) { Way::Direct } else { Way::Buffered };
     let main_answer = answer(&sweep, main);
@@ -85,7 +87,7 @@ pub fn tune(
     Tuned { sweep, answer: main_answer, buffered, rounds, went_round, failure }
 }
 
-/// Runs begin where file systems and RAIDs have their blocks, as far as the disk is large enough to care.
+/// Alignment of runs: that of file systems and RAIDs, if the disk is large enough.
 fn walk_align(subject: &Subject) -> u64 {
     let size: u64 = subject.extents.iter().map(|extent| extent.len).sum();
     let wanted = if size >= 1 << 30 { 1 << 20 } else { 4096 };
@@ -101,7 +103,7 @@ struct Pass<'a> {
     best: Option<Best>,
 }
 
-/// The highest rate that is known, and the bytes in flight that gave it.
+/// The highest known rate, and its bytes in flight.
 #[derive(Clone, Copy, Debug)]
 struct Best {
     bytes_per_s: f64,
@@ -109,8 +111,8 @@ struct Best {
 }
 
 impl Best {
-    /// How long a run at `point` takes at least. A disk that thinks about each request gives larger ones, and more of
-    /// them, at a higher rate; to what it gave a few bytes at a time nothing large may be held.
+    /// Minimum duration of a run at `point`. A disk with a latency per request has a higher rate for larger requests
+    /// and more of them, so a rate with few bytes in flight does not limit larger points.
     fn seconds(&self, point: Point) -> f64 {
         let more = point.in_flight_bytes() as f64 / self.in_flight_bytes.max(1) as f64;
         point.in_flight_bytes() as f64 * 2.0 / (self.bytes_per_s * more.clamp(1.0, STEP))
@@ -136,7 +138,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// One run, unless it would take too long.
+    /// Makes one run, unless it would take too long.
     fn one(&mut self, sweep: &mut Sweep, index: usize, watch: &mut impl SweepObserver) -> Result<(), MeasureFailure> {
         let point = sweep.entries()[index].point;
         let patience = self.patience(sweep);
@@ -147,7 +149,7 @@ impl Pass<'_> {
             watch.tried(&sweep.entries()[index]);
             return Ok(());
         };
-        // One run alone may have woken the disk up.
+        // A single run may have woken the disk.
         let known = sweep.entries().iter().filter(|entry| entry.rate().is_some()).count() >= FIRST_POINTS;
         let best = self.best.filter(|_| first && known);
         if best.is_some_and(|best| best.seconds(point) > self.bearable(point, patience)) {
@@ -157,7 +159,7 @@ impl Pass<'_> {
         }
         let extent = self.bounded(point, extent, least, patience);
         let trial = self.subject.run(point, extent, patience, self.stop)?.of_whole();
-        self.walk.went(trial.moved_bytes);
+        self.walk.advance(trial.moved_bytes);
         self.note(&trial);
         sweep.record(index, trial);
         if first {
@@ -167,14 +169,14 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Where the next run goes: to what the page cache holds nothing of, if it matters and there is such a place.
+    /// The location of the next run: one without cached pages, if that matters and there is one.
     fn place(&mut self, point: Point, least: u64) -> Option<Extent> {
         let mut extent = self.walk.place(least)?;
         let size: u64 = self.subject.extents.iter().map(|extent| extent.len).sum();
-        // On a small disk all of these are other places, too.
-        let step = CACHED_STEP_BYTES.min(size / u64::from(PLACES_LOOKED_AT + 1));
+        // On a small disk the checked locations must be distinct, too.
+        let step = CACHED_STEP_BYTES.min(size / u64::from(PLACES_CHECKED + 1));
         if self.subject.op == Op::Read {
-            for _ in 0..PLACES_LOOKED_AT {
+            for _ in 0..PLACES_CHECKED {
                 if self.subject.cached_bytes(point, extent) == 0 {
                     break;
                 }
@@ -185,8 +187,8 @@ impl Pass<'_> {
         Some(extent)
     }
 
-    /// No more than the disk takes in `patience`: the page cache takes it at the speed of memory, and the flush at the
-    /// end of the run would take many times as long.
+    /// Limits buffered writes to what the disk writes in `patience`: the page cache accepts data at memory speed, and
+    /// the flush at the end of the run would take many times as long.
     fn bounded(&self, point: Point, extent: Extent, least: u64, patience: Duration) -> Extent {
         if self.subject.op == Op::Read || point.way == Way::Direct {
             return extent;
@@ -204,9 +206,9 @@ impl Pass<'_> {
         }
     }
 
-    /// How long a run of the first round may take, in seconds. Those that come last are no less likely to be the
-    /// answer, so what the first have used up does not count against them while there is time for another round.
-    /// Nothing is begun once all of it is over, but for what the answer is compared with.
+    /// Maximum duration of a run of the first round, in seconds. The last points are as likely to be the best, so the
+    /// time that the first ones took does not count against them while another round is possible. No run starts after
+    /// the total time, except those for comparison.
     fn bearable(&self, point: Point, patience: Duration) -> f64 {
         let passed = self.passed();
         if point == Point::of_dd() {
@@ -216,10 +218,10 @@ impl Pass<'_> {
             return 0.0;
         }
         let share = if passed < self.time.mul_f64(FIRST_ROUND_MAX) { self.time.mul_f64(RUN_SHARE) } else { patience };
-        share.max(patience.mul_f64(OVERRUN)).as_secs_f64()
+        share.max(patience.mul_f64(OVERRUN_FACTOR)).as_secs_f64()
     }
 
-    /// What is left of the time, divided by the runs to come.
+    /// The remaining time divided by the number of remaining runs.
     fn patience(&self, sweep: &Sweep) -> Duration {
         let passed = self.passed();
         let runs = sweep.to_come() + 1;
@@ -273,24 +275,24 @@ mod tests {
     }
 
     #[test]
-    fn every_point_is_tried_and_only_reads_are_made() {
+    fn every_point_is_measured_by_reads_only() {
         let (disk, mut subject) = subject(&[], 8 << 20);
         let mut log = SweepLog::default();
         let tuned = tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut log);
         assert_eq!(log.tried, points().len());
         assert!(tuned.failure.is_none() && tuned.answer.is_some(), "{:?}", tuned.failure);
         assert!(tuned.sweep.entries().iter().all(|entry| entry.state == State::Lost || entry.rate().is_some()));
-        assert!(disk.asked().iter().all(|asked| asked.op == Op::Read && asked.extent.end() <= 8 << 20));
+        assert!(disk.asked().iter().all(|requested| requested.op == Op::Read && requested.extent.end() <= 8 << 20));
         assert!(tuned.went_round, "8 MiB are soon gone over");
     }
 
     #[test]
-    fn a_bad_place_is_named_and_the_sweep_goes_on() {
+    fn a_read_error_is_named_and_the_sweep_continues() {
         let bad = Fault::BadAt { op: Op::Read, offset: 70_000, errno: libc::EIO };
         let (_, mut subject) = subject(&[bad], 8 << 20);
         let tuned =
             tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut SweepLog::default());
-        // On a disk as small, every run may meet the bad place, and then nothing is known of any.
+        // On such a small disk every run may meet the bad sector, and then no rate is known.
         assert!(tuned.failure.is_none() && tuned.sweep.entries().iter().any(|entry| !entry.trials.is_empty()));
         assert!(
             subject.failed > 0
@@ -299,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_ends_early_stops_it_and_leaves_what_was_found() {
+    fn a_disk_that_ends_early_stops_the_sweep_and_keeps_its_results() {
         let (_, mut subject) = subject(&[Fault::EndsAt(1 << 20)], 8 << 20);
         let tuned =
             tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut SweepLog::default());
@@ -307,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_is_full_is_a_dest() {
+    fn a_full_disk_is_an_error_of_the_dest() {
         let (_, mut subject) = subject(&[Fault::FullAt(4 << 20)], 8 << 20);
         (subject.op, subject.content) = (Op::Write, vec![7; 512]);
         let tuned =
@@ -317,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_fails_whatever_is_asked_of_it_ends_it() {
+    fn a_disk_that_fails_every_request_ends_the_sweep() {
         let everything = Fault::BadSectors { op: Op::Read, extent: Extent::new(0, 64 << 20), errno: libc::EIO };
         let (_, mut subject) = subject(&[everything], 64 << 20);
         let tuned = tune(&mut subject, points(), Duration::from_secs(600), &Stop::default(), &mut SweepLog::default());
@@ -330,19 +332,19 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_ends_it() {
+    fn a_signal_ends_the_sweep() {
         let (_, mut subject) = subject(&[], 8 << 20);
         let stop = Stop::default();
-        stop.ask(2);
+        stop.request(2);
         let tuned = tune(&mut subject, points(), Duration::from_secs(60), &stop, &mut SweepLog::default());
         assert!(matches!(tuned.failure, Some(MeasureFailure::Stopped(2))));
     }
 
     #[test]
-    fn what_dd_gives_is_measured_even_if_the_time_is_over() {
+    fn points_of_dd_are_measured_even_after_the_time_limit() {
         let (disk, mut subject) = subject(&[], 8 << 20);
         subject.ways.push((Way::Buffered, disk));
-        // Whatever is done takes long here.
+        // Every operation takes long here.
         let looks = std::sync::atomic::AtomicU32::new(0);
         let next = move || looks.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         subject.clock = Clock::of(move || Duration::from_millis(100) * next());
@@ -354,21 +356,21 @@ mod tests {
     }
 
     #[test]
-    fn little_in_flight_says_little_of_how_fast_much_is() {
+    fn a_low_depth_does_not_rule_out_a_high_one() {
         let point = |block_bytes, depth| Point { way: Way::Direct, block_bytes, depth };
-        // 20 ms for each request, of whatever size.
+        // 20 ms per request, of any size.
         let best = Best { bytes_per_s: 25_600.0, in_flight_bytes: 512 };
         assert!((best.seconds(point(512, 1)) - 0.04).abs() < 1e-6);
         assert!((best.seconds(point(512, 4)) - 0.04).abs() < 1e-6);
         assert!((best.seconds(point(2048, 1)) - 0.04).abs() < 1e-6);
         assert!((best.seconds(point(4096, 1)) - 0.08).abs() < 1e-6);
-        // The rate of the link, which is no higher with less in flight.
+        // The rate of the link, which is not higher with less in flight.
         let best = Best { bytes_per_s: 1e6, in_flight_bytes: 1 << 20 };
         assert!((best.seconds(point(65536, 4)) - 0.524_288).abs() < 1e-6);
     }
 
     #[test]
-    fn what_is_too_large_for_the_disk_is_left_out() {
+    fn blocks_too_large_for_the_disk_are_omitted() {
         let (_, mut subject) = subject(&[], 1 << 20);
         let tuned =
             tune(&mut subject, points(), Duration::from_millis(100), &Stop::default(), &mut SweepLog::default());

@@ -1,20 +1,20 @@
-//! What was written over for measuring, and what became of it.
+//! What a measurement has overwritten, and what was restored.
 use crate::core::Extent;
 use std::path::PathBuf;
 
-/// What was written over.
+/// What was overwritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ground {
-    /// A file that was made for it.
+    /// A new file.
     NewFile,
-    /// Places of a device whose bytes were kept.
+    /// Extents of a device whose original data is in an undo journal.
     Kept,
-    /// A device whose bytes are lost.
+    /// A device whose data is lost.
     All,
 }
 
 impl Ground {
-    /// The word for programs.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Ground::NewFile => "new file",
@@ -24,27 +24,26 @@ impl Ground {
     }
 }
 
-/// What was written over for measuring, and what became of it.
+/// What a measurement has overwritten, and what was restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// What it was.
+    /// What was overwritten.
     pub ground: Ground,
-    /// Bytes that measuring may have written over.
+    /// Maximum number of overwritten bytes.
     pub bytes: u64,
-    /// Places they lie in.
+    /// Number of extents that contain them.
     pub places: usize,
-    /// Of what was kept: bytes that had been written over, and have their originals again. `None`: putting them back
-    /// failed, or nothing was kept.
+    /// Number of overwritten bytes whose original data was restored; `None` if restoring failed, or nothing was saved.
     pub put_back_bytes: Option<u64>,
-    /// What could not be put back; `None` where everything was, or nothing was kept.
+    /// What could not be restored; `None` if everything was, or nothing was saved.
     pub left: Option<NotRestored>,
 }
 
-/// What could not be put back.
+/// Original data that could not be restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotRestored {
-    /// The undo journal, in which its originals are.
+    /// Path of the undo journal with the original data.
     pub journal: PathBuf,
-    /// Where it is. None: all is back, but the journal could not be removed.
+    /// The extents that were not restored; empty if only removing the journal failed.
     pub places: Vec<Extent>,
 }

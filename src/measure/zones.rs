@@ -1,37 +1,38 @@
-//! How the rate falls across a disk, and how long a whole pass takes.
-/// A place and the rate measured there.
+//! The rate of a disk as a function of the offset, and the time for the whole disk.
+/// An offset and the rate measured there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Zone {
-    /// The middle of what was moved there, in bytes from the start of the disk.
+    /// Middle of the measured extent, in bytes from the start of the disk.
     pub offset: u64,
-    /// Bytes a second.
+    /// Rate in bytes per second.
     pub bytes_per_s: f64,
 }
 
-/// A place of a profile.
+/// A position of a profile.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Position {
-    /// From 1; one in which every run failed is left out.
+    /// Number of the position, from 1; positions in which every run failed are omitted.
     pub number: u32,
-    /// Median place and median rate of its runs.
+    /// Median offset and rate of its runs.
     pub zone: Zone,
-    /// Rate of its slowest and of its fastest run, in bytes a second.
+    /// Rates of its slowest and fastest run, in bytes per second.
     pub range: (f64, f64),
 }
 
-/// The rate as a function of the place.
+/// The rate as a function of the offset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// Places and bytes a second, in the order of the places.
+    /// Offsets and rates in bytes per second, ascending by offset.
     points: Vec<(f64, f64)>,
 }
 
 impl Curve {
-    /// Through the rates that were measured: between two places the rate changes evenly, before the first and behind
-    /// the last it stays. `None` without a place that gave anything.
+    /// Interpolates measured rates linearly; before the first and after the last offset the rate is constant. `None`
+    /// without a rate.
     ///
-    /// The rates of a disk fall faster and faster towards its inner tracks. With the time of a byte on a straight
-    /// line instead, five places would make a disk whose inner tracks are half as fast 1.6 % too slow; so 0.7 %.
+    /// The rate of a disk drops increasingly towards its inner tracks. With linear interpolation of the time per byte
+    /// instead, five positions would overestimate the time of a disk whose inner tracks are half as fast by 1.6 %; with
+    /// this, by 0.7 %.
     pub fn through(zones: &[Zone]) -> Option<Curve> {
         let sound = zones.iter().filter(|zone| zone.bytes_per_s > 0.0);
         let mut points: Vec<(f64, f64)> = sound.map(|zone| (zone.offset as f64, zone.bytes_per_s)).collect();
@@ -39,12 +40,12 @@ impl Curve {
         (!points.is_empty()).then_some(Curve { points })
     }
 
-    /// The same rate everywhere, in bytes a second; `None` of none.
+    /// A constant rate, in bytes per second; `None` if it is 0.
     pub fn flat(bytes_per_s: f64) -> Option<Curve> {
         Curve::through(&[Zone { offset: 0, bytes_per_s }])
     }
 
-    /// Seconds that the bytes from `from` to `to` take.
+    /// Time in seconds for the bytes from `from` to `to`.
     pub fn seconds(&self, from: f64, to: f64) -> f64 {
         let (first, last) = (self.points[0], self.points[self.points.len() - 1]);
         let part = |from: f64, to: f64| (to - from).max(0.0);
@@ -59,22 +60,21 @@ impl Curve {
         before + between.sum::<f64>() + behind
     }
 
-    /// The same form, `factor` times as fast.
+    /// The same curve with all rates multiplied by `factor`.
     pub fn faster(&self, factor: f64) -> Curve {
         Curve { points: self.points.iter().map(|&(place, rate)| (place, rate * factor)).collect() }
     }
 }
 
-/// The rate at which all bytes between two places take as long as they do where the rate changes evenly from one to the
-/// other: their logarithmic mean.
+/// The mean rate over an extent in which the rate changes linearly from one value to the other: their logarithmic mean.
 fn mean_rate(one: f64, other: f64) -> f64 {
     let change = (other / one).ln();
-    // Of two that hardly differ both differences are noise.
+    // For almost equal values, both differences are numerical noise.
     if change.abs() < 1e-6 { (one + other) / 2.0 } else { (other - one) / change }
 }
 
-/// Seconds that all `size` bytes take: between two places the rate changes evenly, before the first and behind the last
-/// it stays. `None` without a place that gave anything.
+/// Time in seconds for all `size` bytes, with the rate interpolated linearly and constant before the first and after
+/// the last zone. `None` without a rate.
 pub fn whole_time(zones: &[Zone], size: u64) -> Option<f64> {
     Curve::through(zones).map(|curve| curve.seconds(0.0, size as f64))
 }
@@ -84,8 +84,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_of_a_disk_of_zones_is_predicted_within_three_percent() {
-        // 15 zones from 200 MB/s outside to 100 MB/s inside, as disks have them.
+    fn the_time_of_a_zoned_disk_is_predicted_within_three_percent() {
+        // 15 zones from 200 MB/s at the outside to 100 MB/s at the inside, as real disks have.
         let size = 1_000_000_000_000u64;
         let rate = |offset: u64| 200e6 - 100e6 * ((offset as f64 / size as f64 * 15.0).floor() / 14.0);
         let truth: f64 = (0..15).map(|zone| size as f64 / 15.0 / (200e6 - 100e6 * f64::from(zone) / 14.0)).sum();
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn five_places_with_both_ends_are_enough_for_rates_that_fall_faster_and_faster() {
+    fn five_positions_with_both_ends_suffice_for_a_concave_rate_curve() {
         let size = 1e12;
         let rate = |share: f64| 200e6 * (1.0 - share * share / 2.0);
         let truth = (0..10_000).map(|step| size / 1e4 / rate((f64::from(step) + 0.5) / 1e4)).sum::<f64>();
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn one_place_stands_for_all_and_none_for_nothing() {
+    fn one_position_applies_to_the_whole_disk_and_none_gives_no_curve() {
         let one = Zone { offset: 500, bytes_per_s: 10.0 };
         assert_eq!(whole_time(&[one], 1000), Some(100.0));
         assert_eq!(whole_time(&[Zone { bytes_per_s: 0.0, ..one }], 1000), None);

@@ -1,38 +1,38 @@
-//! Which disks are offered as the destination of a copy that names none.
+//! Decides which disks are offered as the destination of a copy that names none.
 use super::{ChooseFrom, Options};
-use crate::core::{Device, Facts, InUse};
+use crate::core::{Device, Facts, InUse, Side};
 
-/// Larger disks are not offered by default, in bytes: sticks and cards have less, disks that hold
-/// backups usually more.
+/// Larger disks are not offered by default, in bytes: sticks and cards are smaller, disks with backups usually
+/// larger.
 pub const CHOOSE_MAX_BYTES: u64 = 300_000_000_000;
 
-/// Disks that are offered, and those that are not.
+/// The disks that are offered, and those that are not.
 #[derive(Debug, Default)]
 pub struct Candidates {
     /// In the order of the list of devices.
     pub offered: Vec<Device>,
-    /// Those of the same sort that cannot be chosen, and why.
+    /// Disks of the same kind that cannot be chosen, and the reasons.
     pub others: Vec<(Device, Objection)>,
 }
 
 /// Why a disk is not offered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Objection {
-    /// The bytes come from it.
+    /// It is the source, or contains it.
     Source,
-    /// What uses it.
+    /// It is in use.
     InUse(InUse),
-    /// There is no medium in it.
+    /// It has no medium.
     NoMedium,
-    /// It cannot be written to.
+    /// It is read-only.
     ReadOnly,
-    /// It is smaller than this many bytes, which are to be copied.
+    /// It is smaller than the copy, of this many bytes.
     TooSmall(u64),
-    /// It is larger than this bound, in bytes.
+    /// It is larger than this limit, in bytes.
     TooLarge(u64),
 }
 
-/// The disks among `devices` that this copy of `source` may be offered.
+/// The disks among `devices` that can be offered for this copy of `source`.
 pub fn candidates(options: &Options, source: &Facts, devices: Vec<Device>) -> Candidates {
     let mut found = Candidates::default();
     let wanted = |device: &Device| options.choose_from == ChooseFrom::All || device.hotplug;
@@ -60,7 +60,8 @@ fn objection(options: &Options, source: &Facts, device: &Device) -> Option<Objec
     }
     let to_its_end = source.size.map(|size| size.saturating_sub(options.skip_bytes.unwrap_or(0)));
     let len = options.count_bytes.or(to_its_end).unwrap_or(0);
-    let needed = options.seek_bytes.unwrap_or(0).saturating_add(len);
+    let to_the_end = options.seek_bytes.unwrap_or(0).saturating_add(len);
+    let needed = options.ranges[Side::Dest.index()].as_ref().map_or(to_the_end, |map| map.end(len));
     if device.size < needed {
         return Some(Objection::TooSmall(needed));
     }
@@ -68,7 +69,7 @@ fn objection(options: &Options, source: &Facts, device: &Device) -> Option<Objec
     (device.size > max).then_some(Objection::TooLarge(max))
 }
 
-/// The source is the disk, a part of it, or lies on it.
+/// Whether the source is the disk, a part of it, or stored on it.
 fn is_source(source: &Facts, device: &Device) -> bool {
     let is_part = device.partitions.iter().any(|part| part.path == source.path);
     let node = device.path.to_string_lossy();
@@ -98,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_removable_disk_is_offered_and_a_fixed_one_only_where_all_were_asked_for() {
+    fn removable_disks_are_offered_and_fixed_ones_only_with_all() {
         let fixed = Device { hotplug: false, ..disk("sda") };
         let found = candidates(&Options::default(), &image(), vec![fixed.clone(), disk("sdb")]);
         assert_eq!((found.offered, found.others), (vec![disk("sdb")], Vec::new()));
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_not_or_cannot_be_written_is_not_offered() {
+    fn disks_that_must_not_or_cannot_be_written_are_not_offered() {
         let used = InUse::Mounted { device: "sdb1".to_owned(), at: "/media/stick".into() };
         let table = [
             (Device { uses: vec![used.clone()], ..disk("sdb") }, Objection::InUse(used)),
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bound_and_the_bytes_that_are_copied_are_those_that_were_asked_for() {
+    fn the_size_bound_and_the_bytes_to_copy_follow_the_options() {
         let large = || Device { size: 2000 * GB, ..disk("sdb") };
         let bound = |bytes| Options { choose_max_bytes: Some(bytes), ..Options::default() };
         assert_eq!(why(&bound(16 * GB), &image(), disk("sdb")), Some(Objection::TooLarge(16 * GB)));
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_disk_that_is_read_is_not_offered() {
+    fn the_source_disk_is_not_offered() {
         let objection = |source: Facts| {
             let partition = Partition { name: "sdb1".to_owned(), offset: 0, len: GB, content: None };
             let (path, aliases, uses) = ("/dev/sdb1".into(), Vec::new(), Vec::new());

@@ -1,18 +1,18 @@
-//! What is digested during the copy, and what is read back after it.
+//! Decides what is digested during the copy, and what is read back after it.
 use super::check::Overlap;
 use super::plan_input::{PlanInput, named};
 use super::{Delta, JournalChoice, Options, words};
 use crate::core::PlanNotes;
 use crate::core::{BlockDigests, EndpointKind, Error, HashKind, Kind, Order, Portion, ReadBack, Result, Route, Side};
 
-/// Bytes of a digested block where nothing was asked for: the manifest's own.
+/// Default block size of digests, in bytes: that of the manifest.
 const BLOCK_BYTES: u64 = 4 << 20;
 
-/// What differs is written in pieces of this many bytes: small enough to spare a flash device its larger pages, large
-/// enough for requests to be worth their while.
+/// Differences are written in pieces of this size: small enough to save writes on flash devices with larger
+/// pages, large enough for efficient requests.
 const DELTA_PIECE_BYTES: u32 = 64 << 10;
 
-/// What a resumed copy with a digest of all data does about the part that is copied.
+/// What a resumed copy with a digest of all data does with the part that was already copied.
 const REREAD: &str = "read from the source again what earlier runs copied";
 
 /// What is digested during the copy, and what is read back after it.
@@ -22,10 +22,10 @@ pub(super) struct Certainty {
     pub(super) read_back: Option<ReadBack>,
 }
 
-/// How blocks get to the dest: all of them, or what differs.
+/// The route: whether all blocks are written, or only those that differ.
 ///
 /// # Errors
-/// A dest that cannot be compared with.
+/// A dest that cannot be compared.
 pub(super) fn route(
     asked: &PlanInput,
     overlap: Option<Overlap>,
@@ -34,7 +34,7 @@ pub(super) fn route(
 ) -> Result<Route> {
     let dest = asked.dest;
     let Some(delta) = &asked.options.delta else { return Ok(Route::Copy) };
-    if !matches!(dest.kind, EndpointKind::File | EndpointKind::Block | EndpointKind::Memory) {
+    if !dest.kind.is_storage() && dest.kind != EndpointKind::Memory {
         let what = format!("--delta: {} is a {} and cannot be compared", named(Side::Dest, dest), dest.kind.name());
         return Err(Error::new(Kind::Usage, what).on(Side::Dest).advise("Omit --delta."));
     }
@@ -57,8 +57,9 @@ pub(super) fn route(
     Ok(Route::Delta { piece_bytes })
 }
 
-/// Refuses a copy that a manifest cannot judge: the source is read twice, and the dest is taken for what it was.
-fn can_be_judged(asked: &PlanInput) -> Result<()> {
+/// Refuses a copy for which a manifest is not sufficient: the source is read twice, and the dest must still
+/// match the manifest.
+fn check_manifest_delta(asked: &PlanInput) -> Result<()> {
     let PlanInput { options, source, dest, .. } = *asked;
     let refused = |what: String, advice: &str| Err(Error::new(Kind::Usage, what).advise(advice));
     if options.resume {
@@ -81,7 +82,7 @@ fn can_be_judged(asked: &PlanInput) -> Result<()> {
             "Omit --no-journal, or use --delta without a manifest, which reads the destination.",
         );
     }
-    if !matches!(source.kind, EndpointKind::File | EndpointKind::Block | EndpointKind::Memory) {
+    if !source.kind.is_storage() && source.kind != EndpointKind::Memory {
         let what = format!(
             "--delta=MANIFEST: {} is a {} and cannot be read twice",
             named(Side::Source, source),
@@ -99,7 +100,7 @@ fn can_be_judged(asked: &PlanInput) -> Result<()> {
     Ok(())
 }
 
-/// Settles both, and refuses what is not available.
+/// Decides both, and refuses what is not available.
 pub(super) fn certainty(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut PlanNotes) -> Result<Certainty> {
     let options = asked.options;
     if let (Some(option), Some(Overlap { backward: true, .. })) = (options.needs_bytes(), overlap) {
@@ -110,9 +111,15 @@ pub(super) fn certainty(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut
     }
     let judged = matches!(options.delta, Some(Delta::Manifest(_)));
     if judged {
-        can_be_judged(asked)?;
+        check_manifest_delta(asked)?;
     }
     let mut hashes = options.hashes.clone();
+    let checksum = options.checksum.as_ref().and_then(|checksum| checksum.digest.as_ref());
+    // A digest of the stored file is computed where that is read, of any other source with the other digests.
+    if let Some(digest) = checksum.filter(|digest| asked.source.compressed.is_none() && !hashes.contains(&digest.kind))
+    {
+        hashes.push(digest.kind);
+    }
     if options.manifest.is_some() && !hashes.contains(&HashKind::Blake3) {
         hashes.push(HashKind::Blake3);
     }
@@ -121,7 +128,7 @@ pub(super) fn certainty(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut
         let because = format!("--manifest {manifest}, written during the copy");
         notes.chose("manifest", format!("BLAKE3 of blocks of {}", words::block(block_bytes)), because);
     }
-    // What has gone into a stream cannot be read back.
+    // A stream cannot be read back.
     let portion = options.verify.filter(|_| !asked.dest.kind.is_stream());
     let read_back = portion.map(|portion| read_back(asked, portion, overlap, notes));
     if options.verify.is_some() && read_back.is_none() {
@@ -141,6 +148,7 @@ pub(super) fn certainty(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut
 fn read_back(asked: &PlanInput, portion: Portion, overlap: Option<Overlap>, notes: &mut PlanNotes) -> ReadBack {
     let source = asked.source;
     let not_rewritten = match source.kind {
+        EndpointKind::Compressed => Some("the source is decompressed from its start"),
         kind if kind == EndpointKind::Endless || kind.is_stream() || source.order == Order::Ascending => {
             Some("the source is a stream and cannot be read again")
         }
@@ -148,7 +156,7 @@ fn read_back(asked: &PlanInput, portion: Portion, overlap: Option<Overlap>, note
         _ => None,
     };
     let choice = match portion {
-        Portion::All | Portion::Afterwards if asked.options.ranges.is_some() => "read back the ranges".to_owned(),
+        Portion::All | Portion::Afterwards if asked.options.is_listed() => "read back the ranges".to_owned(),
         Portion::All | Portion::Afterwards => "read back the whole destination".to_owned(),
         Portion::Sample { per_million } => format!("read back {} % of the destination", f64::from(per_million) / 1e4),
     };
@@ -160,7 +168,7 @@ fn read_back(asked: &PlanInput, portion: Portion, overlap: Option<Overlap>, note
     ReadBack { portion, not_rewritten: not_rewritten.map(str::to_owned), window_bytes: None }
 }
 
-/// Refuses a dest that can neither be read back nor be checked as it is written.
+/// Refuses a dest that can neither be read back nor checked while it is written.
 fn readable(asked: &PlanInput) -> Result<()> {
     let PlanInput { options, dest, .. } = *asked;
     if dest.kind.is_stream() {
@@ -168,14 +176,14 @@ fn readable(asked: &PlanInput) -> Result<()> {
             return Ok(());
         }
         let what = format!(
-            "--verify: {} is a {}, which is checked completely while copying",
+            "--verify: {} is a {}, which is always checked completely, during the copy",
             named(Side::Dest, dest),
             dest.kind.name()
         );
         let advice = "Give --verify without a value: a stream cannot be read again.";
         return Err(Error::new(Kind::Usage, what).on(Side::Dest).advise(advice));
     }
-    if !matches!(dest.kind, EndpointKind::File | EndpointKind::Block | EndpointKind::Memory) {
+    if !dest.kind.is_storage() && dest.kind != EndpointKind::Memory {
         let what = format!("--verify: {} is a {} and cannot be read back", named(Side::Dest, dest), dest.kind.name());
         let advice = "Omit --verify; --hash computes a digest that the receiver can compare.";
         return Err(Error::new(Kind::Usage, what).on(Side::Dest).advise(advice));
@@ -197,14 +205,15 @@ fn backward(option: &str) -> Error {
 }
 
 impl Options {
-    /// The first option that needs every byte to be read by haul, for digests.
+    /// The first option that requires haul to read every byte, for digests.
     pub(super) fn needs_bytes(&self) -> Option<&'static str> {
-        let wishes = [
+        let options = [
             ("--hash", !self.hashes.is_empty()),
             ("--manifest", self.manifest.is_some()),
             ("--verify", self.verify.is_some()),
             ("--delta", self.delta.is_some()),
+            ("--checksum", self.checksum.is_some()),
         ];
-        wishes.into_iter().find(|(_, wished)| *wished).map(|(option, _)| option)
+        options.into_iter().find(|(_, requested)| *requested).map(|(option, _)| option)
     }
 }

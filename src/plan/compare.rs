@@ -1,36 +1,38 @@
-//! How two sides are compared.
+//! Plans comparing two sides.
 use super::check::{self, Range};
 use super::choose::{self, Engines};
 use super::plan_input::{PlanInput, named};
 use super::words::{self, offset_option};
 use super::{Options, When, side};
 use crate::core::{
-    Access, BlockDigests, Bursts, Decision, Direction, EndpointKind, Error, Facts, Host, Kind, Plan, PlanNotes, Result,
-    Route, Side, WriteOrder, Zeros,
+    Access, AddressMap, BlockDigests, Bursts, Decision, Direction, EndpointKind, Error, Facts, Host, Kind, Plan,
+    PlanNotes, Result, Route, Side, WriteOrder, Zeros,
 };
 
-/// Settles how `dest` is compared with `source`: both are read and nothing is written. Of the options only those count
-/// that concern reading.
+/// Decides how `dest` is compared with `source`: both are read and nothing is written. Only the options for
+/// reading apply.
 ///
 /// # Errors
-/// `Usage` for what is invalid, `Open` for a side that does not exist, `Unsupported` for what was asked for by
-/// name and is not available.
+/// `Usage` for invalid options, `Open` for a side that does not exist, `Unsupported` for something that was
+/// requested explicitly and is not available.
 pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Result<Decision> {
     let mut options = Options { reflink: When::Never, sparse: When::Auto, no_flush: true, ..options.clone() };
-    // A block takes two places: one for the bytes of each side.
+    // A block needs two slots: one for the bytes of each side.
     options.depth = options.depth.map(|depth| depth.max(2));
     let room = dest_room(&options, dest)?;
     if source.kind == EndpointKind::Endless && options.count_bytes.is_none() {
         options.count_bytes = Some(room);
     }
     let asked = PlanInput { options: &options, source, dest, host, one_of_several: false };
-    let mut notes = PlanNotes::default();
+    let mut notes = PlanNotes::compared(&asked);
     check::words(&asked)?;
+    super::block_map::check(&asked)?;
     check::through(&asked)?;
     check::unread(&asked)?;
+    check::ranges(&asked, false)?;
     let range = check::range(&asked)?;
     let (range, route) = settle_ends(&asked, range, room);
-    if source.id.is_some() && source.id == dest.id && range.skip == range.seek {
+    if source.id.is_some() && source.id == dest.id && range.maps[0] == range.maps[1] {
         notes.warn("both sides are the same data: they cannot differ");
     }
     let Engines { engine, .. } = choose::engine(&asked, &range, None, &mut notes)?;
@@ -47,7 +49,7 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
     let [source_access, dest_access] = reach.access;
     let plan = Plan {
         source: side(&asked, Side::Source, &range, source_access),
-        // Reading disturbs no other user of it.
+        // Reading does not disturb other users of the device.
         dest: side(&asked, Side::Dest, &range, Access { exclusive: false, ..dest_access }),
         len: range.len,
         route,
@@ -60,7 +62,7 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
         head_bytes: reach.head_bytes,
         tail_align_bytes: reach.tail_align_bytes,
         direction: Direction::Forward,
-        // Under a head, ascending reads; see `choose::order` for writes.
+        // A rotational disk reads in ascending order; see `choose::order` for writes.
         write_order: if asked.rotational(Side::Dest) { WriteOrder::Submitted } else { WriteOrder::Any },
         overlaps: false,
         zeros: Zeros::Write,
@@ -69,8 +71,8 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
         hashes: options.hashes.clone(),
         digest_blocks: None,
         read_back: None,
+        block_map: None,
         checks_memory: false,
-        ranges: None,
         set_end: false,
         preallocate: false,
         durable: false,
@@ -82,41 +84,43 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
     Ok(Decision { plan, notes })
 }
 
-/// A copy whose bytes are known by their digests.
+/// A copy that is known by the digests of its blocks.
 #[derive(Clone, Debug)]
 pub struct DigestedCopy {
-    /// How messages call what tells the digests: the path of a manifest.
+    /// The name of the digests in messages: the path of a manifest.
     pub address: String,
-    /// Bytes of it.
+    /// Length in bytes.
     pub len: u64,
-    /// How they were digested.
+    /// The algorithm and block size of the digests.
     pub digests: BlockDigests,
-    /// Where it begins on the dest, in bytes.
-    pub offset: u64,
-    /// Its source went on behind it, or began before it: so may what is compared.
+    /// The address map on the dest.
+    pub map: AddressMap,
+    /// The copy was of a part of its source or to a part of its dest, so the dest may continue after it.
     pub is_range: bool,
 }
 
 /// How a dest is compared with digests.
 #[derive(Debug)]
 pub struct DigestComparison {
-    /// What is done.
+    /// The decision.
     pub decision: Decision,
-    /// What stands for the digests in messages.
+    /// Facts that name the digests in messages.
     pub source: Facts,
-    /// The side that ends before the other, and the bytes that it lacks.
+    /// The shorter side, and the number of bytes missing from it.
     pub shorter: Option<(Side, u64)>,
 }
 
-/// Settles how `dest` is compared with the digests of a copy: it is read, and nothing else.
+/// Decides how `dest` is compared with the digests of a copy: only the dest is read.
 ///
 /// # Errors
 /// As for [`compare`].
 pub fn compare_digests(options: &Options, copy: &DigestedCopy, dest: &Facts, host: &Host) -> Result<DigestComparison> {
     let mut source = Facts::new(&copy.address, EndpointKind::Manifest);
     source.size = Some(copy.len);
-    let seek_bytes = (copy.offset > 0).then_some(copy.offset);
-    let options = Options { seek_bytes, skip_bytes: None, count_bytes: None, hashes: Vec::new(), ..options.clone() };
+    let seek_bytes = Some(copy.map.start()).filter(|&start| start > 0);
+    let ranges = [None, copy.map.file().map(|_| copy.map.clone())];
+    let (skip_bytes, count_bytes) = (None, None);
+    let options = Options { ranges, seek_bytes, skip_bytes, count_bytes, hashes: Vec::new(), ..options.clone() };
     let mut decision = compare(&options, &source, dest, host)?;
     let Decision { plan, notes } = &mut decision;
     let Route::Compare { shorter, .. } = plan.route else { unreachable!("two sides are compared by that route") };
@@ -129,18 +133,22 @@ pub fn compare_digests(options: &Options, copy: &DigestedCopy, dest: &Facts, hos
     Ok(DigestComparison { decision, source, shorter })
 }
 
-/// Bytes that the dest has from `--seek` on.
+/// Bytes of the dest after `--seek`.
 fn dest_room(options: &Options, dest: &Facts) -> Result<u64> {
     let name = named(Side::Dest, dest);
     if !dest.exists {
         let error = Error::new(Kind::Open, format!("{name} does not exist, so haul cannot compare with it"));
         return Err(error.on(Side::Dest).advise("Check the path."));
     }
-    let (EndpointKind::File | EndpointKind::Block | EndpointKind::Memory, Some(size)) = (dest.kind, dest.size) else {
+    let is_stored = dest.kind.is_storage() || dest.kind == EndpointKind::Memory;
+    let Some(size) = dest.size.filter(|_| is_stored) else {
         let what = format!("{name} is a {}: haul compares with a file or a device", dest.kind.name());
         let error = Error::new(Kind::Usage, what).on(Side::Dest);
         return Err(error.advise("Name the stream as SRC and the file or device as DST."));
     };
+    if let Some(listed) = options.ranges[Side::Dest.index()].as_ref().and_then(AddressMap::listed_bytes) {
+        return Ok(listed);
+    }
     let seek = options.seek_bytes.unwrap_or(0);
     size.checked_sub(seek).ok_or_else(|| {
         let what = format!("{} {seek} is beyond the end: {name} has {}", offset_option(Side::Dest), words::exact(size));
@@ -148,8 +156,8 @@ fn dest_room(options: &Options, dest: &Facts) -> Result<u64> {
     })
 }
 
-/// What can be compared, and what one side lacks. A device holds more than what was copied to it, so only files have to
-/// end together, unless a range was asked for.
+/// What can be compared, and which side is shorter. A device may be larger than the copy on it, so only files
+/// must have equal ends, unless a range was requested.
 fn settle_ends(asked: &PlanInput, range: Range, room: u64) -> (Range, Route) {
     let ends_together = asked.dest_is_file() && !asked.range_given() && asked.source.kind != EndpointKind::Endless;
     let shorter = match range.len {

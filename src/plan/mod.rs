@@ -1,18 +1,22 @@
-//! Options and Facts in, a Plan out: pure, the same answer for the same question, tested without a disk.
+//! Converts Options and Facts into a Plan: pure and deterministic, tested without a disk.
 //!
-//! First `check` refuses what is invalid or would be a mistake, then `choose` settles what is left open. No "auto"
-//! survives [`make`]. This room must not know how anything is opened, read or printed; it does no I/O.
+//! First `check` refuses invalid and dangerous requests, then `choose` makes the remaining choices. No "auto"
+//! survives [`make`]. This room does no I/O: it must not know how anything is opened, read or printed.
 #![forbid(unsafe_code)]
+mod block_map;
 mod candidates;
 mod certainty;
 pub(crate) mod check;
+mod checksum;
 mod choose;
 mod compare;
+mod decompression;
 mod notes;
 pub(crate) mod numbers;
 mod options;
 pub(crate) mod plan_input;
 mod read_back;
+mod rescue;
 mod several;
 mod trailing;
 mod undo;
@@ -21,44 +25,47 @@ pub(crate) mod words;
 #[cfg(test)]
 mod tests;
 
+pub use block_map::{uses_block_map, with_block_map};
 pub use candidates::{CHOOSE_MAX_BYTES, Candidates, Objection, candidates};
+pub use checksum::{checksum, digest_of, kind_of_len, uses_checksum_beside};
 pub use compare::{DigestComparison, DigestedCopy, compare, compare_digests};
+pub use decompression::{Decompression, decompression};
 pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};
 pub use options::{
-    ChooseFrom, Delta, Expectation, JournalChoice, Options, PassthroughMode, ProgressStyle, RangeList, Verbosity, When,
+    BlockMapChoice, Checksum, ChooseFrom, Decompress, Delta, Expectation, JournalChoice, Options, PassthroughMode,
+    ProgressStyle, RangeLists, Verbosity, When,
 };
 pub use read_back::{digest_again, follow, read_back, read_back_of, rewrite};
+pub use rescue::rescue_sector_bytes;
 pub use several::{Plans, several};
 pub use undo::to_put_back;
 
-use crate::core::{Decision, EndpointKind, Facts, Host, Plan, PlanNotes, PlanSide, Result, Side};
+use crate::core::{Decision, Facts, Host, Plan, PlanNotes, PlanSide, Result, Side};
 use certainty::{certainty, route};
 use check::Range;
 use plan_input::PlanInput;
 
-/// Settles everything that `options` left open about a copy from `source` to `dest` on this `host`, and refuses what
-/// can be refused before anything is written.
+/// Decides everything that `options` leave open about a copy from `source` to `dest` on this `host`, and makes
+/// every refusal that is possible before anything is written.
 ///
 /// # Errors
-/// `Usage` for what is invalid, `Refused` for what would be a mistake, `Open` for a dest that may not be
-/// written, `NoSpace` for a file system that cannot hold the data, `Unsupported` for what was asked for by name and is
-/// not available.
+/// `Usage` for invalid options, `Refused` for dangerous requests, `Open` for a dest that may not be written,
+/// `NoSpace` for a file system that cannot hold the data, `Unsupported` for something that was requested
+/// explicitly and is not available.
 pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Result<Decision> {
     decide(PlanInput { options, source, dest, host, one_of_several: false })
 }
 
 fn decide(asked: PlanInput) -> Result<Decision> {
     let options = asked.options;
-    let mut notes = PlanNotes { label: options.label.clone(), ..PlanNotes::default() };
-
+    let mut notes = PlanNotes::of(&asked);
     check::words(&asked)?;
-    check::ranges(&asked)?;
-    check::through(&asked)?;
-    check::unread(&asked)?;
-    check::dest(&asked)?;
+    block_map::check(&asked)?;
+    check::sides(&asked)?;
     let range = check::range(&asked)?;
+    check::object(&asked, &range)?;
     let overlap = check::same(&asked, &range, &mut notes)?;
-    check::worries(&asked, &range, &mut notes);
+    check::warnings(&asked, &range, &mut notes);
 
     let mut certainty = certainty(&asked, overlap, &mut notes)?;
     let holes = choose::holes(&asked, &range, overlap, &mut notes)?;
@@ -86,7 +93,6 @@ fn decide(asked: PlanInput) -> Result<Decision> {
         source: side(&asked, Side::Source, &range, source_access),
         dest: dest_side(&asked, &range, &end, dest_access),
         len: range.len,
-        ranges: options.ranges.clone(),
         route,
         pattern: None,
         dests: Vec::new(),
@@ -100,12 +106,13 @@ fn decide(asked: PlanInput) -> Result<Decision> {
         overlaps: overlap.is_some(),
         zeros: holes.zeros,
         ask_holes: holes.ask,
-        // A block is the largest piece there is; both have to be multiples of the alignments.
+        // A piece is at most a block; both must be multiples of the alignments.
         detect_zeros_bytes: holes.detect_bytes.map(|bytes| bytes.max(reach.align_bytes()).min(tuning.block_bytes_min)),
         tuning: tuning.with_buffers(route.buffers_per_block()),
         hashes: certainty.hashes,
         digest_blocks: certainty.digest_blocks,
         read_back: certainty.read_back,
+        block_map: options.block_map.clone(),
         checks_memory: options.verify.is_some(),
         set_end: end.set_end,
         preallocate: end.preallocate,
@@ -115,24 +122,25 @@ fn decide(asked: PlanInput) -> Result<Decision> {
         limit_bytes_per_s: options.limit_bytes_per_s,
         time_limit: options.time_limit,
     };
+    let plan = if options.rescue { rescue::rescue(plan, &asked)? } else { plan };
     Ok(Decision { plan, notes })
 }
 
-/// Whether a person has to agree before the first write, unless `--yes` was given: what is on a device is lost, and one
-/// wrong letter names another device.
+/// Whether the user must confirm before the first write, unless `--yes` was given: the data on a device will be
+/// lost, and one wrong letter selects another device.
 pub fn needs_confirmation(plan: &Plan, dest: &Facts) -> bool {
-    dest.kind == EndpointKind::Block && plan.len != Some(0)
+    dest.kind.is_fixed_size() && plan.len != Some(0)
 }
 
 fn side(asked: &PlanInput, side: Side, range: &Range, access: crate::core::Access) -> PlanSide {
-    let (facts, offset) = (asked.facts(side), range.offset(side));
+    let facts = asked.facts(side);
     PlanSide {
         address: facts.address.clone(),
         path: facts.path.clone(),
         kind: facts.kind,
-        offset,
+        map: range.maps[side.index()].clone(),
         access,
-        lock: Some(range.extent(side)),
+        lock: Some(range.hull(side)),
         moves_head: asked.rotational(side),
         through: asked.through(side),
     }

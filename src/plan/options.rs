@@ -1,44 +1,44 @@
-//! What was asked for: not settled yet.
-use crate::core::{EngineKind, HashKind, OnError, Portion, Ranges, Side};
+//! The user's options, before any decision.
+use crate::core::{AddressMap, BlockMap, Digest, EngineKind, HashKind, OnError, Portion, Side};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// `auto|always|never`, as cp has it.
+/// `auto|always|never`, as in cp.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum When {
-    /// Where it pays.
+    /// If it is useful.
     #[default]
     Auto,
-    /// Or fail.
+    /// Always; fail if it is not possible.
     Always,
-    /// Not even where it would pay.
+    /// Never, even if it would be faster.
     Never,
 }
 
-/// Which sides are to be reached by commands of their own, past the block layer.
+/// Which sides are reached by passthrough commands, bypassing the block layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PassthroughMode {
-    /// None but those whose node is named.
+    /// Only those whose node is named.
     #[default]
     AsNamed,
-    /// Every side that can be, one at least.
+    /// Every side that supports it, at least one.
     WherePossible,
-    /// The source, or fail.
+    /// The source; fail if it is not possible.
     Source,
-    /// The dest, or fail.
+    /// The dest; fail if it is not possible.
     Dest,
-    /// Both, or fail.
+    /// Both; fail if it is not possible.
     Both,
 }
 
 impl PassthroughMode {
-    /// The side is to be reached so, if it can be.
+    /// Whether passthrough is used for the side if it is supported.
     pub fn may(self, side: Side) -> bool {
         self == PassthroughMode::WherePossible || self.must(side)
     }
 
-    /// The side has to be reached so.
+    /// Whether passthrough is required for the side.
     pub fn must(self, side: Side) -> bool {
         match self {
             PassthroughMode::AsNamed | PassthroughMode::WherePossible => false,
@@ -49,7 +49,7 @@ impl PassthroughMode {
     }
 }
 
-/// How progress is shown.
+/// The progress display.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProgressStyle {
     /// A bar on a terminal, plain lines elsewhere.
@@ -59,47 +59,49 @@ pub enum ProgressStyle {
     Bar,
     /// A line every few seconds.
     Plain,
-    /// A JSON object a line.
+    /// One JSON object per line.
     Json,
-    /// Nothing but warnings.
+    /// Only warnings.
     None,
-    /// Not even these.
+    /// No warnings either.
     Silent,
 }
 
-/// How much the report at the end says.
+/// The amount of detail in the final report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verbosity {
-    /// Errors, and whatever else makes the exit status other than 0.
+    /// Errors, and anything else for which the exit status is not 0.
     Quiet,
-    /// What, how fast, and what held it back or what to do next; whatever is wrong besides.
+    /// What was copied, how fast, and the bottleneck or what to do next; also every problem.
     #[default]
     Short,
-    /// Everything that was measured.
+    /// All measurements.
     Full,
-    /// That, and each choice of the plan with its reason.
+    /// The same, and each choice of the plan with its reason.
     Everything,
 }
 
-/// One thing that the dest must be, or the copy is refused: `serial=…`.
+/// A property that the dest, or a source on a web server, must have, otherwise the copy is refused: `serial=…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expectation {
-    /// Serial number, whole.
+    /// The complete serial number.
     Serial(String),
-    /// Model, whole.
+    /// The complete model.
     Model(String),
-    /// World wide name, whole.
+    /// The complete world wide name.
     Wwn(String),
     /// Size in bytes.
     Size(u64),
-    /// The kernel's sequence number of the disk: no other disk has come under its name.
+    /// What identifies the content of a source on a web server: its entity tag, or the time of its last change.
+    Etag(String),
+    /// The kernel's sequence number of the disk: its name does not refer to another disk now.
     Sequence(u64),
 }
 
-/// Which disks are offered where no destination is named.
+/// Which disks are offered if no destination is named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChooseFrom {
-    /// Those that can be taken out while the machine runs.
+    /// Those that can be removed while the machine runs.
     #[default]
     Removable,
     /// Every block device that is not in use.
@@ -109,34 +111,71 @@ pub enum ChooseFrom {
 /// Whether a journal is kept, and where.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum JournalChoice {
-    /// Where one makes sense, in the usual place.
+    /// If one is useful, at the default path.
     #[default]
     Auto,
-    /// Here.
+    /// At this path.
     At(PathBuf),
+    /// No journal.
+    Never,
+}
+
+/// How differences on the dest are found, if only they are to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Delta {
+    /// The dest is read along with the source.
+    Read,
+    /// A manifest describes the dest, which is not read.
+    Manifest(String),
+}
+
+/// Files with lists of ranges.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RangeLists {
+    /// The list for both sides.
+    pub both: Option<String>,
+    /// The lists for one side, by [`Side::index`].
+    pub of_side: [Option<String>; 2],
+    /// The unit of numbers without a suffix, in bytes; `None`: bytes.
+    pub unit_bytes: Option<u64>,
+}
+
+/// Whether the content of a compressed source is copied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Decompress {
+    /// To a device.
+    #[default]
+    Auto,
+    /// Or fail.
+    Always,
+    /// The file itself is copied.
+    Never,
+}
+
+/// Which block map of the source is used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum BlockMapChoice {
+    /// One that is found beside an image to be copied to a device.
+    #[default]
+    Auto,
+    /// That in this file.
+    At(String),
     /// None.
     Never,
 }
 
-/// How what differs on the dest is found, where nothing else is to be written.
+/// What the source file has to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Delta {
-    /// The dest is read beside the source.
-    Read,
-    /// A manifest tells what is on the dest, which is not read.
-    Manifest(String),
+pub struct Checksum {
+    /// As it was given.
+    pub given: String,
+    /// `None`: in the file of that name, which is not read yet.
+    pub digest: Option<Digest>,
+    /// It was found beside the source, and not requested.
+    pub is_found: bool,
 }
 
-/// A file that lists ranges.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RangeList {
-    /// The file.
-    pub file: String,
-    /// What a number without a suffix counts there, in bytes.
-    pub unit_bytes: u64,
-}
-
-/// What `haul copy` was asked for.
+/// The options of `haul copy`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Address of the source.
@@ -145,22 +184,26 @@ pub struct Options {
     pub dest: String,
     /// Which disks are offered then.
     pub choose_from: ChooseFrom,
-    /// The largest that are, in bytes; `None`: auto.
+    /// The largest disk offered, in bytes; `None`: auto.
     pub choose_max_bytes: Option<u64>,
     /// Addresses of further dests.
     pub also: Vec<String>,
-    /// A slow dest does not hold the others up: it is left behind and gets what it lacks afterwards.
+    /// A slow dest does not delay the others: it is left behind and completed afterwards.
     pub independent: bool,
-    /// First byte on the source; `None`: not given, 0.
+    /// Offset on the source; `None`: not given, 0.
     pub skip_bytes: Option<u64>,
-    /// First byte on the dest; `None`: not given, 0.
+    /// Offset on the dest; `None`: not given, 0.
     pub seek_bytes: Option<u64>,
     /// Bytes to copy; `None`: to the end of the source.
     pub count_bytes: Option<u64>,
-    /// The list of ranges to copy, not read yet; `None`: none was given.
-    pub range_list: Option<RangeList>,
-    /// Of the bytes from there to there, only those in these ranges; `None`: all.
-    pub ranges: Option<Arc<Ranges>>,
+    /// Lists of ranges to copy, before their files are read.
+    pub range_lists: RangeLists,
+    /// Which block map is used.
+    pub bmap: BlockMapChoice,
+    /// The block map, whose ranges are those of both sides.
+    pub block_map: Option<Arc<BlockMap>>,
+    /// The ranges of each side, by [`Side::index`], which are all that is copied; `None`: one run of bytes.
+    pub ranges: [Option<AddressMap>; 2],
     /// `None`: auto.
     pub engine: Option<EngineKind>,
     /// Bytes per request; `None`: auto.
@@ -173,58 +216,85 @@ pub struct Options {
     pub sparse: When,
     /// Sharing extents instead of copying.
     pub reflink: When,
-    /// Sides to be reached by commands of their own.
+    /// Sides to be reached by passthrough commands.
     pub passthrough: PassthroughMode,
-    /// Seconds after which the kernel gives a command up; `None`: auto.
+    /// Seconds after which the kernel aborts a command; `None`: auto.
     pub command_timeout_s: Option<u32>,
-    /// Let a device that both sides lie on copy by itself, where it can.
+    /// Let a device that contains both sides copy internally, if it can.
     pub offload: bool,
     /// Exit before the data is durable.
     pub no_flush: bool,
     /// Digests of the source stream.
     pub hashes: Vec<HashKind>,
-    /// They are defaults, and no copy is refused for them.
+    /// They are configured defaults, because of which no copy is refused.
     pub hashes_are_defaults: bool,
-    /// Where to write a mapfile of what could be read; `None`: nowhere.
+    /// Path of the mapfile to write; `None`: none.
     pub mapfile: Option<String>,
-    /// What happens to a place that cannot be read.
+    /// How unreadable sectors are handled.
     pub on_error: OnError,
-    /// Where the journal is to be, if any.
+    /// Whether a journal is kept, and its path.
     pub journal: JournalChoice,
-    /// Go on with the copy of which the journal describes.
+    /// Resume the copy that the journal describes.
     pub resume: bool,
-    /// Begin at the start, whatever unfinished copy to the dest waits.
+    /// Rescue a failing source: in a changing order, into a dest whose bytes are kept.
+    pub rescue: bool,
+    /// Copy from the start, even if there is an unfinished copy to the dest.
     pub restart: bool,
     /// Time between two checkpoints; `None`: auto.
     pub checkpoint: Option<Duration>,
     /// Write only what differs on the dest; `None`: write everything.
     pub delta: Option<Delta>,
-    /// Read the dest back afterwards, and how much of it.
+    /// How much of the dest is read back afterwards; `None`: nothing.
     pub verify: Option<Portion>,
+    /// Whether the content of a compressed source is copied.
+    pub decompress: Decompress,
+    /// The digest that the source has to have, as it is stored.
+    pub checksum: Option<Checksum>,
+    /// No checksum is searched beside the source.
+    pub no_checksum: bool,
     /// Path of the manifest to write, or to compare with.
     pub manifest: Option<String>,
-    /// Bytes of a digested block, a power of two; `None`: auto.
+    /// Block size of digests, a power of two; `None`: auto.
     pub manifest_block_bytes: Option<u64>,
-    /// Most bytes a second; `None`: no limit.
+    /// Maximum bytes per second; `None`: no limit.
     pub limit_bytes_per_s: Option<u64>,
-    /// End after so much time, whole or not; `None`: when it is whole.
+    /// Time after which the copy ends, complete or not; `None`: no limit.
     pub time_limit: Option<Duration>,
-    /// What the user calls this run, for the report.
+    /// The user's label for this run in the report.
     pub label: Option<String>,
     /// Do not ask before overwriting a device.
     pub yes: bool,
-    /// What the dest must be.
+    /// The expected properties of the dest.
     pub expect: Vec<Expectation>,
-    /// Show the plan and end.
+    /// Show the plan and exit.
     pub dry_run: bool,
-    /// Do not read here and there beforehand to estimate the time.
+    /// Do not make sample reads to estimate the duration.
     pub no_estimate: bool,
-    /// How progress is shown.
+    /// The progress display.
     pub progress: ProgressStyle,
-    /// How much the report says.
+    /// The amount of detail in the report.
     pub verbosity: Verbosity,
-    /// The report as JSON on standard output.
+    /// Print the report as JSON on standard output.
     pub json: bool,
-    /// The report as a page with charts, in this file.
+    /// The file for the report as a page with charts.
     pub report: Option<PathBuf>,
+}
+
+impl Options {
+    /// Whether a side has a list of ranges.
+    pub fn is_listed(&self) -> bool {
+        self.ranges.iter().any(Option::is_some)
+    }
+
+    /// The option that lists the ranges of `side`.
+    pub(crate) fn ranges_option(&self, side: Side) -> &'static str {
+        if self.block_map.is_some() {
+            return "--bmap";
+        }
+        match (&self.range_lists.both, side) {
+            (Some(_), _) => "--ranges",
+            (None, Side::Source) => "--source-ranges",
+            (None, Side::Dest) => "--destination-ranges",
+        }
+    }
 }

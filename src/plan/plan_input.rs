@@ -1,16 +1,16 @@
-//! The question that a plan answers.
+//! The input of a plan.
 use super::Options;
 use crate::core::{CommandOptions, EndpointKind, Facts, Host, Side, Through};
 use std::time::Duration;
 
-/// The question that a plan answers: everything [`super::make`] is given.
+/// The input of a plan: everything that [`super::make`] receives.
 #[derive(Clone, Copy)]
 pub(crate) struct PlanInput<'a> {
     pub(crate) options: &'a Options,
     pub(crate) source: &'a Facts,
     pub(crate) dest: &'a Facts,
     pub(crate) host: &'a Host,
-    /// There are more dests than this one.
+    /// There are further dests.
     pub(crate) one_of_several: bool,
 }
 
@@ -23,49 +23,52 @@ impl<'a> PlanInput<'a> {
         }
     }
 
-    /// The node and the commands that the side is reached by; `None`: by reads and writes.
+    /// The node and the commands by which the side is reached; `None`: by reads and writes.
     pub(crate) fn through(&self, side: Side) -> Option<Through> {
         let node = self.facts(side).passthrough.clone()?;
         if !node.named && !self.options.passthrough.may(side) {
             return None;
         }
-        let mut wishes = CommandOptions::default();
+        let mut options = CommandOptions::default();
         if let Some(seconds) = self.options.command_timeout_s {
-            wishes.timeout = Duration::from_secs(seconds.into());
+            options.timeout = Duration::from_secs(seconds.into());
         }
-        Some(Through { node, wishes })
+        Some(Through { node, options })
     }
 
-    /// Only a range was asked for: the rest of the dest stays as it is.
+    /// Whether only a range was requested: the rest of the dest is not changed.
     pub(crate) fn range_given(&self) -> bool {
         let Options { skip_bytes, seek_bytes, count_bytes, .. } = self.options;
         skip_bytes.is_some() || seek_bytes.is_some() || count_bytes.is_some()
     }
 
-    /// The dest is a regular file.
+    /// Whether the dest is a regular file.
     pub(crate) fn dest_is_file(&self) -> bool {
         self.dest.kind == EndpointKind::File
     }
 
-    /// The dest is a file that the copy fills from nothing, so that what is not written reads as zeros.
+    /// Whether the dest is a file that is empty when the copy begins, so that bytes that are not written read
+    /// as zeros.
     pub(crate) fn dest_begins_empty(&self) -> bool {
-        let kept = self.range_given() || self.options.resume || self.options.delta.is_some();
+        let Options { resume, rescue, delta, .. } = self.options;
+        let kept = self.range_given() || *resume || *rescue || delta.is_some();
         self.dest_is_file() && (!self.dest.exists || !kept)
     }
 
-    /// Either side is rotational.
+    /// Whether this side is rotational.
     pub(crate) fn rotational(&self, side: Side) -> bool {
         let facts = self.facts(side);
         facts.queue.rotational.unwrap_or_else(|| facts.ground.iter().any(|ground| ground.rotational == Some(true)))
     }
 }
 
-/// The file system keeps files in memory: its pages are the file, there is no cache to spoil and nothing to flush.
+/// Whether the file system keeps files in memory: the pages are the file, so no cache is polluted and no flush
+/// is needed.
 pub(crate) fn in_memory(facts: &Facts) -> bool {
     matches!(facts.filesystem.as_deref(), Some("tmpfs" | "ramfs" | "hugetlbfs" | "devtmpfs"))
 }
 
-/// What names the endpoint in messages: `dest /dev/sdb`.
+/// The endpoint's name in messages: `dest /dev/sdb`.
 pub(crate) fn named(side: Side, facts: &Facts) -> String {
     format!("{} {}", side.name(), facts.address)
 }

@@ -1,25 +1,25 @@
-//! The plans of what comes after a copy: reading back, and writing once more.
+//! Plans for the steps after a copy: reading back, and rewriting.
 use crate::core::{
-    Access, Bursts, Cache, Direction, EndpointKind, Existing, Limits, OnError, Plan, PlanDest, PlanSide, Route, Tuning,
-    WriteOrder, Zeros,
+    Access, AddressMap, Bursts, Cache, Direction, EndpointKind, Existing, Limits, OnError, Plan, PlanDest, PlanSide,
+    Route, Tuning, WriteOrder, Zeros,
 };
 use std::path::PathBuf;
 
-/// Bytes of a read behind the writer, and how many of them are in flight.
+/// Bytes per read during the copy, and the number of these reads in flight.
 const FOLLOWING_BLOCK_BYTES: u32 = 1 << 20;
 const FOLLOWING_DEPTH: u32 = 4;
 
-/// The plan that reads `len` bytes back which `plan` has written. Digests of blocks are made as in `plan`.
+/// The plan that reads back `len` bytes that `plan` has written. Blocks are digested as in `plan`.
 pub fn read_back(plan: &Plan, len: u64) -> Plan {
     read_back_of(plan, plan.dests.clone(), len)
 }
 
-/// The same of some of its dests, `len` bytes in all.
+/// The same for some of its dests, `len` bytes in total.
 pub fn read_back_of(plan: &Plan, dests: Vec<PlanDest>, len: u64) -> Plan {
     Pass { dests, ..Pass::reading_dest(plan, Some(len)) }.of(plan)
 }
 
-/// The plan that reads back while `plan` is still carried out: a few blocks at a time, so that no write waits long.
+/// The plan that reads back while `plan` is executed: a few blocks at a time, so that no write is delayed long.
 pub fn follow(plan: &Plan) -> Plan {
     let align = plan.dest.access.offset_align_bytes.max(1);
     let block_bytes = FOLLOWING_BLOCK_BYTES.next_multiple_of(align);
@@ -27,9 +27,9 @@ pub fn follow(plan: &Plan) -> Plan {
     Pass { tuning, ..Pass::reading_dest(plan, plan.len) }.of(plan)
 }
 
-/// The plan that reads `len` bytes of the source once more, for the digests of blocks that an earlier run of the copy
-/// by `plan` has written: no run but that one had their bytes. It is a copy to nowhere, so that what cannot be read can
-/// be skipped as in the copy: there it is zeros.
+/// The plan that reads `len` bytes of the source again, for the digests of blocks that an earlier run of the
+/// copy by `plan` has written, because only that run had their data. It is a copy to a null device, so that
+/// unreadable data can be replaced by zeros as in the copy.
 pub fn digest_again(plan: &Plan, len: u64, on_error: OnError) -> Plan {
     let shared = Access { exclusive: false, ..plan.source.access };
     let access = Access { cache: Cache::Keep, offset_align_bytes: 1, exclusive: false, existing: Existing::Keep };
@@ -39,7 +39,7 @@ pub fn digest_again(plan: &Plan, len: u64, on_error: OnError) -> Plan {
             address: plan.dest.address.clone(),
             path: PathBuf::new(),
             kind: EndpointKind::Memory,
-            offset: 0,
+            map: AddressMap::from(0),
             access,
             lock: None,
             moves_head: false,
@@ -56,19 +56,19 @@ pub fn digest_again(plan: &Plan, len: u64, on_error: OnError) -> Plan {
     .of(plan)
 }
 
-/// The plan that writes blocks of the first `len` bytes once more, as `plan` did the first time, whichever of them a
-/// schedule hands out. What is there of a file stays.
+/// The plan that rewrites blocks of the first `len` bytes in the way of `plan`, as selected by a schedule.
+/// Other data of a file is kept.
 pub fn rewrite(plan: &Plan, len: u64) -> Plan {
     let reading = Pass::reading_dest(plan, Some(len));
     Pass { route: Route::Copy, write_order: plan.write_order, durable: true, ..reading }.of(plan)
 }
 
-/// The same where one side alone is read: nothing goes in turn.
+/// The same for reading one side alone: without bursts.
 fn one_way(tuning: Tuning) -> Tuning {
     Tuning { limits: Limits { bursts: false, ..tuning.limits }, bursts: Bursts::Never, ..tuning }
 }
 
-/// What sets one pass after a copy apart from others.
+/// The properties in which one pass after a copy differs from others.
 struct Pass {
     source: PlanSide,
     dest: PlanSide,
@@ -82,9 +82,9 @@ struct Pass {
 }
 
 impl Pass {
-    /// Reads a dest that is there, whatever it was before the copy.
+    /// Reads the dest, which exists by then, even if the copy created it.
     fn reading_dest(plan: &Plan, len: Option<u64>) -> Pass {
-        // Whoever wrote it still has it open exclusively, and reading it disturbs no other process.
+        // The writer still has it open exclusively, and reading does not disturb other processes.
         let access = Access { existing: Existing::Keep, exclusive: false, ..plan.dest.access };
         Pass {
             source: plan.source.clone(),
@@ -93,15 +93,15 @@ impl Pass {
             len,
             route: Route::ReadBack,
             tuning: one_way(plan.tuning),
-            // Under a head, ascending reads; see `choose::order` for writes.
+            // A rotational disk reads in ascending order; see `choose::order` for writes.
             write_order: if plan.dest.moves_head { WriteOrder::Submitted } else { WriteOrder::Any },
             durable: false,
-            // What cannot be read is no zeros now.
+            // Unreadable bytes do not count as zeros in this pass.
             on_error: OnError::default(),
         }
     }
 
-    /// The pass after the copy by `plan`: forward, every byte, and nothing but the bytes.
+    /// The pass after the copy by `plan`: forward, and without handling of zeros.
     fn of(self, plan: &Plan) -> Plan {
         let Pass { source, dest, dests, len, route, tuning, write_order, durable, on_error } = self;
         Plan {
@@ -126,6 +126,7 @@ impl Pass {
             hashes: Vec::new(),
             digest_blocks: plan.digest_blocks,
             read_back: plan.read_back.clone(),
+            block_map: None,
             checks_memory: plan.checks_memory,
             set_end: false,
             preallocate: false,
@@ -134,7 +135,6 @@ impl Pass {
             journal: plan.journal,
             limit_bytes_per_s: plan.limit_bytes_per_s,
             time_limit: None,
-            ranges: None,
         }
     }
 }

@@ -1,25 +1,25 @@
-//! A copy to several dests: each is planned and checked as if it were the only one, then one plan is made of all.
+//! Plans a copy to several dests: each is planned and checked separately, then the plans are merged.
 use super::plan_input::{PlanInput, named};
 use super::{JournalChoice, Options, When, decide, make, words};
 use crate::core::{
-    Bursts, Decision, EndpointKind, EngineKind, Error, Existing, Facts, Ground, Host, Kind, Order, Plan, PlanDest,
-    PlanNotes, Reason, Result, Side, WriteOrder, Zeros,
+    Bursts, Decision, EndpointKind, EngineKind, Error, Existing, Facts, Ground, Host, Kind, Plan, PlanDest, PlanNotes,
+    Reason, Result, Side, WriteOrder, Zeros,
 };
 
-/// The plans for `dests` alone, in their order, and the one for all of them.
+/// The plans for each of `dests` alone, in order, and the one for all of them.
 #[derive(Debug)]
 pub struct Plans {
-    /// What would be done if each were the only dest: what is asked before it is overwritten.
+    /// The plan for each dest alone, about which the user is asked before it is overwritten.
     pub alone: Vec<Plan>,
-    /// What will be done.
+    /// The plan that is executed.
     pub all: Decision,
 }
 
-/// Settles a copy from `source` to all of `dests`, of which there is one at least.
+/// Decides a copy from `source` to all of `dests`, at least one.
 ///
 /// # Errors
-/// As for [`make`], for any of them; `Usage` for what does not go with several dests; `Refused` where two of them are
-/// the same bytes.
+/// As for [`make`], for any of them; `Usage` for options that do not support several dests; `Refused` if two of
+/// them have bytes in common.
 pub fn several(options: &Options, source: &Facts, dests: &[Facts], host: &Host) -> Result<Plans> {
     if let [dest] = dests {
         let all = make(options, source, dest, host)?;
@@ -35,7 +35,7 @@ pub fn several(options: &Options, source: &Facts, dests: &[Facts], host: &Host) 
         return Err(Error::new(Kind::Usage, what).on(Side::Source).advise("Omit --independent."));
     }
     distinct(source, dests)?;
-    // Bytes that haul transfers serve all of them.
+    // The dests share the data that haul transfers.
     let options = &Options { reflink: When::Never, ..options.clone() };
     let decide = |dest| decide(PlanInput { options, source, dest, host, one_of_several: true });
     let decisions: Vec<Decision> = dests.iter().map(decide).collect::<Result<_>>()?;
@@ -55,9 +55,11 @@ pub fn several(options: &Options, source: &Facts, dests: &[Facts], host: &Host) 
             return Err(Error::new(Kind::Usage, what).advise("Limit the copy with --count."));
         }
         if plan.head_bytes != first.head_bytes {
-            let seek = plan.dest.offset;
-            let what = format!("--seek {seek} does not match the alignment of all destinations");
-            return Err(Error::new(Kind::Usage, what).advise("Give a multiple of 4096, or use --direct never."));
+            let start = plan.dest.map.start();
+            let option =
+                options.ranges[Side::Dest.index()].as_ref().map_or("--seek", |_| options.ranges_option(Side::Dest));
+            let what = format!("{option}: byte {start} does not match the alignment of all destinations");
+            return Err(Error::new(Kind::Usage, what).advise("Begin at a multiple of 4096, or use --direct never."));
         }
     }
     let plan = together(&alone, dests, options.independent);
@@ -65,7 +67,7 @@ pub fn several(options: &Options, source: &Facts, dests: &[Facts], host: &Host) 
     Ok(Plans { alone, all })
 }
 
-/// Refuses what is not available of several dests at once.
+/// Refuses options that do not support several dests.
 fn goes_together(options: &Options) -> Result<()> {
     let refused = |option: &str, why: &str| {
         let what = format!("{option} cannot be combined with --also: {why}");
@@ -98,8 +100,8 @@ fn goes_together(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Refuses dests that are the same bytes, or part of each other, and those that overlap the source: a block would go
-/// over another before that was read.
+/// Refuses dests that have bytes in common with each other or with the source: a block would be overwritten
+/// before it is read.
 fn distinct(source: &Facts, dests: &[Facts]) -> Result<()> {
     for (number, dest) in dests.iter().enumerate() {
         if overlaps(source, dest) {
@@ -127,7 +129,7 @@ fn distinct(source: &Facts, dests: &[Facts]) -> Result<()> {
     Ok(())
 }
 
-/// One is the other, or lies on it, under whatever names.
+/// Whether one is the other, or is on it, under any names.
 fn overlaps(one: &Facts, other: &Facts) -> bool {
     let on =
         |upper: &Facts, lower: &Facts| lower.id.is_some_and(|id| upper.ground.iter().any(|ground| ground.id == id));
@@ -140,12 +142,13 @@ fn overlaps(one: &Facts, other: &Facts) -> bool {
         || loops(other, one)
 }
 
-/// They are one pipe, socket or character device. /dev/null swallows what comes, from whomever.
+/// Whether they are one pipe, socket or character device. /dev/null is allowed several times.
 fn one_stream(one: &Facts, other: &Facts) -> bool {
     one.stream.is_some() && one.stream == other.stream && one.kind != EndpointKind::Null
 }
 
-/// Both lie on the same bytes of a third: two loop devices of one file, two mappings of one part of a disk.
+/// Whether both are on the same bytes of a third: two loop devices of one file, two mappings of one part of a
+/// disk.
 fn on_one_ground(one: &Facts, other: &Facts) -> bool {
     let lies_at =
         |facts: &Facts, ground: &Ground| ground.offset.map(|at| (at, at.saturating_add(facts.size.unwrap_or(0))));
@@ -156,18 +159,18 @@ fn on_one_ground(one: &Facts, other: &Facts) -> bool {
     })
 }
 
-/// A device over a file, and that file.
+/// Whether the device is a loop device of that file.
 fn loops(device: &Facts, file: &Facts) -> bool {
     let over = |facts: &Facts| facts.kind == EndpointKind::Block;
     over(device) && !over(file) && file.id.is_some_and(|id| device.ground.iter().any(|ground| ground.id == id))
 }
 
-/// One plan of several: where they differ, what suits all of them.
+/// One plan for several dests: where they differ, values that suit all of them.
 fn together(alone: &[Plan], dests: &[Facts], independent: bool) -> Plan {
     let mut plan = alone[0].clone();
     let any = |wanted: fn(&Plan) -> bool| alone.iter().any(wanted);
     plan.dests = alone.iter().map(|plan| of_one(plan, independent)).collect();
-    // The plain loop suits memory only: with anything else beside it there is something to wait for.
+    // The `sync` engine is only for memory: with any other dest there are requests to wait for.
     let moving = alone
         .iter()
         .filter(|plan| plan.engine != EngineKind::Sync)
@@ -189,7 +192,7 @@ fn together(alone: &[Plan], dests: &[Facts], independent: bool) -> Plan {
     plan
 }
 
-/// What is reported about all: what was chosen about further dests alone comes behind what is reported about the first.
+/// Merges the notes: choices about further dests follow those about the first.
 fn merge_notes(alone: &[Plan], notes: Vec<PlanNotes>) -> PlanNotes {
     let mut notes = notes.into_iter();
     let mut all = notes.next().unwrap_or_default();
@@ -198,6 +201,7 @@ fn merge_notes(alone: &[Plan], notes: Vec<PlanNotes>) -> PlanNotes {
         all.why.extend(other.why.into_iter().filter(|reason| reason.side == Some(Side::Dest)).map(named));
         let new: Vec<String> = other.warnings.into_iter().filter(|text| !all.warnings.contains(text)).collect();
         all.warnings.extend(new);
+        all.dests.extend(other.dests);
     }
     all.chose("also", format!("{} destinations, one read", alone.len()), "--also");
     all
@@ -215,15 +219,15 @@ fn of_one(plan: &Plan, independent: bool) -> PlanDest {
     }
 }
 
-/// Bytes available in it, or given to it, a second time.
+/// Whether bytes on it, or written to it, can be read again.
 fn keeps(kind: EndpointKind) -> bool {
-    matches!(kind, EndpointKind::File | EndpointKind::Block)
+    kind.is_storage()
 }
 
-/// The strictest of all.
+/// The strictest order of all.
 fn write_order(alone: &[Plan], dests: &[Facts]) -> WriteOrder {
     let orders = || alone.iter().map(|plan| plan.write_order);
-    let ascending = dests.iter().any(|dest| dest.order == Order::Ascending);
+    let ascending = dests.iter().any(Facts::is_written_in_order);
     if ascending || orders().any(|order| order == WriteOrder::OneAtATime) {
         WriteOrder::OneAtATime
     } else if orders().any(|order| order == WriteOrder::Submitted) {
@@ -233,8 +237,9 @@ fn write_order(alone: &[Plan], dests: &[Facts]) -> WriteOrder {
     }
 }
 
-/// Block sizes that suit all: multiples of every alignment. A block is with one dest after the other, so as many times
-/// more of them are on their way as there are dests: each has as many requests as it would alone.
+/// Block sizes that suit all: multiples of every alignment. A block is written to one dest after the other, so
+/// the number of blocks in flight is multiplied by that of the dests: each has as many requests as it would
+/// alone.
 fn pace(plan: &mut Plan, alone: &[Plan]) {
     let aligns = alone.iter().flat_map(|plan| [&plan.source, &plan.dest]).map(|side| side.access.offset_align_bytes);
     let align = aligns.max().unwrap_or(1);

@@ -1,19 +1,19 @@
-//! Whether the dest is read back behind the writer.
+//! Decides whether the dest is read back during the copy.
 use super::check::Range;
 use super::plan_input::PlanInput;
 use super::words;
 use crate::core::PlanNotes;
 use crate::core::{Access, Cache, EndpointKind, Portion, ReadBack, Route, Side};
 
-/// What was written as many bytes ago has left the cache of every drive of flash that we know of, whatever came in
-/// between: those keep some megabytes of data, and use the rest of their memory for maps.
+/// Data older than this many written bytes has left the cache of every known flash drive: those cache some
+/// megabytes of data, and use the rest of their memory for mapping tables.
 const WINDOW_BYTES: u64 = 1 << 30;
 
 /// Transports of disks that stay attached. A USB stick may report a false capacity: writes beyond the real one
 /// overwrite data that was verified before.
 const FIXED: [&str; 9] = ["nvme", "sata", "sas", "scsi", "fc", "iscsi", "virtio", "xen", "loop"];
 
-/// Settles it, with the reason.
+/// Decides it, with the reason.
 pub(super) fn trailing(
     asked: &PlanInput,
     range: &Range,
@@ -23,7 +23,7 @@ pub(super) fn trailing(
     notes: &mut PlanNotes,
 ) {
     match hindrance(asked, range, dest, route, read_back.portion) {
-        // A sample is read in no time.
+        // Reading a sample takes very little time.
         Err("") => {}
         Err(why) => notes.chose("read back", "after everything is written", why),
         Ok(()) => {
@@ -35,7 +35,7 @@ pub(super) fn trailing(
     }
 }
 
-/// Why it is not.
+/// Why the dest is not read back during the copy.
 fn hindrance(
     asked: &PlanInput,
     range: &Range,
@@ -55,8 +55,8 @@ fn hindrance(
         (!options.also.is_empty(), "all destinations are then read back in parallel"),
         (route != Route::Copy || options.delta.is_some(), "the copy writes only what differs"),
         (options.resume, "the copy is resumed"),
-        (options.ranges.is_some(), "the copy writes only ranges"),
-        (options.limit_bytes_per_s.is_some(), "--limit is to reduce the load on the disks"),
+        (range.is_listed(), "the copy writes only ranges"),
+        (options.limit_bytes_per_s.is_some(), "--limit reduces the load on the disks"),
         (asked.dest.kind != EndpointKind::Block, "the destination is not a disk"),
         (asked.through(Side::Dest).is_some(), "passthrough does not read and write at the same time"),
         (dest.cache != Cache::Direct, "data in the page cache is not on the medium"),
@@ -68,5 +68,5 @@ fn hindrance(
         ),
         (range.len.is_some_and(|len| len <= 2 * WINDOW_BYTES), "the drive cache may hold much of such a short copy"),
     ];
-    hindrances.into_iter().find(|(there, _)| *there).map_or(Ok(()), |(_, why)| Err(why))
+    hindrances.into_iter().find(|(applies, _)| *applies).map_or(Ok(()), |(_, why)| Err(why))
 }

@@ -1,7 +1,7 @@
-//! How a device is opened to put back what measuring it by writing left there.
-use crate::core::{Access, Cache, CommandOptions, Existing, Extent, Facts, PlanSide, Through};
+//! Plans restoring the data that a write measurement overwrote.
+use crate::core::{Access, AddressMap, Cache, CommandOptions, Existing, Extent, Facts, PlanSide, Through};
 
-/// How a device is opened to put back what a run left on it.
+/// How a device is opened to restore the data that a run overwrote.
 pub fn to_put_back(facts: &Facts) -> PlanSide {
     let through = facts.passthrough.clone().filter(|node| node.named);
     let direct = facts.direct.filter(|_| through.is_none());
@@ -11,10 +11,10 @@ pub fn to_put_back(facts: &Facts) -> PlanSide {
         address: facts.address.clone(),
         path: facts.path.clone(),
         kind: facts.kind,
-        offset: 0,
+        map: AddressMap::from(0),
         access: Access { cache, offset_align_bytes: align, exclusive: through.is_none(), existing: Existing::Keep },
         lock: Some(Extent::new(0, u64::MAX)),
         moves_head: false,
-        through: through.map(|node| Through { node, wishes: CommandOptions::default() }),
+        through: through.map(|node| Through { node, options: CommandOptions::default() }),
     }
 }

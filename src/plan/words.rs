@@ -6,17 +6,17 @@ pub(crate) fn queue_depth([source, dest]: [u32; 2]) -> String {
     format!("{source}+{dest}")
 }
 
-/// Rounded, in the units that lead, without decimals that say nothing: `256 kB`, `1.5 GB`, `100 bytes`.
+/// Rounded, in the preferred units, without insignificant decimals: `256 kB`, `1.5 GB`, `100 bytes`.
 pub(crate) fn size(bytes: u64) -> String {
     size_in(bytes, Units::leading())
 }
 
-/// A size that somebody chose, in binary units where it is a whole number of them: `1 MiB`, `40 MB`.
+/// A configured size, in binary units if it is a whole number of them: `1 MiB`, `40 MB`.
 pub(crate) fn block(bytes: u64) -> String {
     if bytes >= 1024 && bytes.is_multiple_of(1024) { size_in(bytes, Units::Iec) } else { size(bytes) }
 }
 
-/// To the byte, with the rounded size where that says more: `1000000 bytes (1 MB)`.
+/// Exact, with the rounded size if that differs: `1000000 bytes (1 MB)`.
 pub(crate) fn exact(bytes: u64) -> String {
     if bytes < 1024 { format!("{bytes} byte{}", plural(bytes)) } else { format!("{bytes} bytes ({})", size(bytes)) }
 }
@@ -38,7 +38,7 @@ fn size_in(bytes: u64, units: Units) -> String {
     }
 }
 
-/// The option that moves the beginning on `side`.
+/// The option that sets the offset on `side`.
 pub(super) fn offset_option(side: Side) -> &'static str {
     match side {
         Side::Source => "--skip",
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_size_is_given_in_its_largest_unit_and_to_the_byte_where_that_matters() {
+    fn a_size_is_printed_in_its_largest_unit_and_in_bytes_if_inexact() {
         let table = [
             (0, "0 bytes", "0 bytes"),
             (1, "1 byte", "1 byte"),
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_in_binary_units_and_a_limit_in_those_that_it_was_given_in() {
+    fn a_block_size_is_in_binary_units_and_a_limit_in_its_given_units() {
         assert_eq!([block(1 << 20), block(40_000_000), block(512)], ["1 MiB", "40 MB", "512 bytes"]);
     }
 }

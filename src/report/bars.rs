@@ -1,4 +1,4 @@
-//! Where bars are drawn: standard error, with room behind the last line for what the terminal shows of Ctrl-C.
+//! Draws progress bars on standard error, with space after the last line for the terminal's echo of Ctrl-C.
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,31 +7,32 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The terminal writes `^C` where the cursor is, behind the last line, twice if need be. If that went on to the next
-/// line, a line of the bar would stay: it is cleared from where the cursor should be.
+/// The terminal echoes `^C` at the cursor, after the last line, possibly twice. If that wrapped to the next
+/// line, a line of the bar would remain: it is cleared from where the cursor should be.
 const ROOM_COLUMNS: usize = 4;
-/// Columns of a terminal that does not say.
+/// Assumed width of a terminal that does not report it, in columns.
 const COLUMNS: usize = 80;
-/// A terminal that takes nothing, after Ctrl-S, must not keep the process from ending.
+/// Time limit for clearing: a terminal stopped by Ctrl-S must not prevent the process from ending.
 const CLEARING_AT_MOST: Duration = Duration::from_millis(200);
 
-/// The bar that is shown, if any: there is one at a time.
+/// The current bar, if any: there is at most one.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
-/// A bar on standard error, drawn so many times a second at most; `None` where that cannot move its cursor.
+/// Starts a bar on standard error, drawn at most `draws_per_s` times per second; `None` if the terminal cannot
+/// move its cursor.
 pub(crate) fn start(draws_per_s: u8) -> Option<ProgressBar> {
     let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     if is_dumb || !io::stderr().is_terminal() {
         return None;
     }
     let target = ProgressDrawTarget::term_like_with_hz(Box::new(StandardError::default()), draws_per_s);
-    let style = ProgressStyle::with_template("{msg}").expect("the template is right");
+    let style = ProgressStyle::with_template("{msg}").expect("the template is valid");
     let bar = ProgressBar::with_draw_target(None, target).with_style(style);
     *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
     Some(bar)
 }
 
-/// Columns that a bar may fill at present.
+/// Number of columns that a bar may fill now.
 pub(crate) fn columns() -> usize {
     terminal_columns().saturating_sub(ROOM_COLUMNS).max(1)
 }
@@ -41,7 +42,7 @@ fn terminal_columns() -> usize {
     size.map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0).unwrap_or(COLUMNS)
 }
 
-/// Takes the bar away before the process ends without a report.
+/// Removes the bar before the process ends without a report.
 pub(crate) fn clear() {
     let Some(bar) = SHOWN.try_lock().ok().and_then(|mut shown| shown.take()) else { return };
     let (done, is_done) = channel();
@@ -54,9 +55,9 @@ pub(crate) fn clear() {
     }
 }
 
-/// Standard error as the library draws on it: line by line, each filled with blanks up to the right edge, so that the
-/// terminal goes on to the next line by itself. The blanks are left out here, for behind them `^C` would be on a line
-/// of its own, and the terminal is told to begin a line where another follows.
+/// Standard error as indicatif draws on it: line by line, each padded with blanks to the right edge, so that
+/// the terminal wraps. The blanks are omitted here, because after them `^C` would start another line; haul
+/// writes a newline between lines.
 #[derive(Debug, Default)]
 struct StandardError {
     line_is_full: AtomicBool,
@@ -67,7 +68,8 @@ impl StandardError {
         io::stderr().write_all(text.as_bytes())
     }
 
-    /// Sends the escape sequence that moves the cursor; nothing for no columns or lines, of which 0 would mean 1.
+    /// Sends the escape sequence that moves the cursor; nothing for a count of 0, which the terminal would
+    /// treat as 1.
     fn move_by(&self, count: usize, letter: char) -> io::Result<()> {
         self.line_is_full.store(false, Ordering::Relaxed);
         if count == 0 { Ok(()) } else { self.send(&format!("\u{1b}[{count}{letter}")) }

@@ -1,22 +1,22 @@
-//! The configured defaults, for people and for programs.
+//! The configured defaults, as text and as JSON.
 use super::json::{SCHEMA, object};
 use super::printable::printable;
 use super::table::{Align, Heading, Table};
 use serde::Serialize;
 use std::path::Path;
 
-/// A key with its value, and where that is from.
+/// A key with its value and the origin of that.
 #[derive(Debug)]
 pub struct Row {
-    /// In the file.
+    /// Its name in the file.
     pub key: &'static str,
-    /// As it is written; empty for none.
+    /// As written; empty for none.
     pub value: String,
     /// The environment variable of the key.
     pub variable: &'static str,
     /// `built-in`, `file` or `environment`.
     pub source: &'static str,
-    /// The line, where it is from the file.
+    /// The line, if it is from the file.
     pub line: Option<usize>,
 }
 
@@ -41,7 +41,7 @@ pub fn human(file: Option<&Path>, rows: &[Row], width: Option<usize>) -> String 
     format!("Configuration file: {place}\n\n{}", table.lines(width))
 }
 
-/// The same for programs.
+/// The same as JSON.
 pub fn json(file: Option<&Path>, rows: &[Row]) -> impl Serialize {
     let value = |row: &Row| {
         let Row { key, variable, source, line, .. } = *row;

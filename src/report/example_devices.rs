@@ -35,10 +35,10 @@ fn device(name: &str, size: u64) -> Device {
 
 fn identity(model: &str, serial: Option<&str>, transport: &str) -> Identity {
     let transport = Some(transport.to_owned());
-    Identity { model: Some(model.to_owned()), serial: serial.map(str::to_owned), wwn: None, transport }
+    Identity { model: Some(model.to_owned()), serial: serial.map(str::to_owned), wwn: None, transport, version: None }
 }
 
-/// One of each sort.
+/// One device of each kind.
 pub(crate) fn devices() -> Vec<Device> {
     let system = InUse::System { at: PathBuf::from("/") };
     let on_root = vec![

@@ -1,4 +1,4 @@
-//! Plans, facts and outcomes for the tests of this room, made by hand.
+//! Plans, facts and outcomes for the tests of this room.
 use crate::core::*;
 use std::io;
 use std::path::PathBuf;
@@ -18,6 +18,7 @@ pub(crate) fn disk(path: &str, size: u64) -> Facts {
             serial: Some("S6PUNX0T123456".to_owned()),
             wwn: None,
             transport: Some("sata".to_owned()),
+            version: None,
         },
         content: Some("GPT".to_owned()),
         partitions: vec![
@@ -32,7 +33,7 @@ fn partition(name: &str, offset: u64, len: u64, content: Option<&str>) -> Partit
     Partition { name: name.to_owned(), offset, len, content: content.map(str::to_owned) }
 }
 
-/// The source of the examples, named by a link.
+/// The source of the examples, named by a symbolic link.
 pub(crate) fn source() -> Facts {
     let mut facts = disk("/dev/sda", 2 * GIB);
     facts.address = "/dev/disk/by-id/ata-old-disk".to_owned();
@@ -54,7 +55,7 @@ pub(crate) fn side(address: &str, path: &str, kind: EndpointKind, offset: u64) -
         address: address.to_owned(),
         path: PathBuf::from(path),
         kind,
-        offset,
+        map: AddressMap::from(offset),
         access,
         lock: None,
         moves_head: false,
@@ -92,8 +93,8 @@ pub(crate) fn plan() -> Decision {
         digest_blocks: None,
         on_error: OnError::default(),
         read_back: None,
+        block_map: None,
         checks_memory: false,
-        ranges: None,
         limit_bytes_per_s: None,
         time_limit: None,
         set_end: false,
@@ -107,11 +108,11 @@ pub(crate) fn plan() -> Decision {
         reason("source", "direct, aligned to 512 bytes", "block device"),
         reason("flush", "yes", "exit status 0 means that the data is durable"),
     ];
-    let notes = PlanNotes { why, ..PlanNotes::default() };
+    let notes = PlanNotes { why, dests: vec![dest().identity], ..PlanNotes::default() };
     Decision { plan, notes }
 }
 
-/// What was expected of it.
+/// The estimate of this copy.
 pub(crate) fn estimate() -> Estimate {
     Estimate {
         at_least: Duration::from_millis(250),
@@ -126,7 +127,7 @@ pub(crate) fn estimate() -> Estimate {
     }
 }
 
-/// The source is copied whole.
+/// The complete copy.
 pub(crate) fn complete() -> Outcome {
     let copying = Duration::from_millis(250);
     Outcome {
@@ -174,6 +175,7 @@ pub(crate) fn complete() -> Outcome {
         memory_check: None,
         manifest: None,
         digests: vec![],
+        stored_digest: None,
         kept: None,
         notes: vec![],
         fallbacks: vec![],
@@ -191,7 +193,7 @@ fn side_report(waited: Duration, p50_us: u64) -> SideReport {
     }
 }
 
-/// A signal came in the middle.
+/// The copy interrupted by a signal halfway.
 pub(crate) fn interrupted() -> Outcome {
     let mut outcome = complete();
     outcome.ended = Ended::Interrupted(2);
@@ -208,7 +210,7 @@ pub(crate) fn interrupted() -> Outcome {
     outcome
 }
 
-/// The source could not be read at its byte 1 GiB.
+/// The copy whose source could not be read at byte 1 GiB.
 pub(crate) fn failed() -> Outcome {
     let mut outcome = interrupted();
     outcome.ended = Ended::Failed(Box::new(bad_sector()));

@@ -1,7 +1,8 @@
-//! Words for people and programs: plan, progress, outcome, errors and questions as text or JSON.
+//! Output for users and programs: plan, progress, outcome, errors and questions as text or JSON.
 //!
-//! This is the only room that prints, and `units` in it the only place where numbers become text. It must not know how
-//! anything is opened, copied or decided: it reports what Plan, Facts, Tally, Event and Outcome say, and no more.
+//! This is the only room that prints, and its module `units` the only one that formats numbers.
+//! It must not know how anything is opened, copied or decided: it reports the contents of Plan, Facts, Tally, Event
+//! and Outcome.
 #![forbid(unsafe_code)]
 pub(crate) mod bars;
 pub(crate) mod columns;
@@ -17,6 +18,7 @@ pub mod manifest;
 pub mod page;
 pub mod pending;
 pub mod progress;
+pub mod rescue;
 pub mod text;
 pub mod units;
 

@@ -1,4 +1,4 @@
-//! Unfinished copies in words: what is durable of them, and which command continues them.
+//! Unfinished copies as text: their durable part, and the command that continues them.
 use super::columns::{Columns, paragraph, whole};
 use super::printable::{printable, shell_line};
 use super::style::{CARE, STRONG, paint};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// A clause: `unfinished copy, 45 % durable`.
 pub(crate) fn in_short(copy: &PendingCopy) -> String {
     if copy.running {
-        return format!("being copied to from {}", printable(&copy.source.path));
+        return format!("running copy from {}", printable(&copy.source.path));
     }
     match copy.percent() {
         Some(percent) => format!("unfinished copy, {percent} % durable"),
@@ -17,11 +17,11 @@ pub(crate) fn in_short(copy: &PendingCopy) -> String {
     }
 }
 
-/// A sentence for the disk that it is to, with the command that continues it.
+/// A sentence about the copy to this disk, with the command that continues it.
 pub(crate) fn at_disk(copy: &PendingCopy) -> String {
     let source = whole(&printable(&copy.source.path));
     if copy.running {
-        return format!("being copied to from {source}");
+        return format!("running copy from {source}");
     }
     let state = whole(&paint(CARE, "UNFINISHED COPY"));
     let what = format!("{state} from {source}: {}", durable(copy));
@@ -31,7 +31,7 @@ pub(crate) fn at_disk(copy: &PendingCopy) -> String {
     }
 }
 
-/// The words of the command that continues the copy; `None` where the journal does not say all of it, or where the
+/// The words of the command that continues the copy; `None` if the journal does not contain all of it, or the
 /// destination does not exist.
 pub(crate) fn command(copy: &PendingCopy) -> Option<Vec<String>> {
     let dest = copy.dest_now.as_ref()?.to_str()?.to_owned();
@@ -56,8 +56,9 @@ pub(crate) fn command(copy: &PendingCopy) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// Unfinished copies as paragraphs, and the journals that cannot be read with the reason. `folders` were searched.
-pub fn human(copies: &[PendingCopy], faults: &[(PathBuf, String)], folders: &[PathBuf]) -> String {
+/// Unfinished copies as paragraphs, and the journals that cannot be read with the reason. `directories` were
+/// searched.
+pub fn human(copies: &[PendingCopy], faults: &[(PathBuf, String)], directories: &[PathBuf]) -> String {
     let mut paragraphs: Vec<String> = copies.iter().map(one).collect();
     let unreadable = |(path, why): &(PathBuf, String)| {
         let mut rows = Columns::default();
@@ -67,7 +68,7 @@ pub fn human(copies: &[PendingCopy], faults: &[(PathBuf, String)], folders: &[Pa
     };
     paragraphs.extend(faults.iter().map(unreadable));
     if paragraphs.is_empty() {
-        let places: Vec<String> = folders.iter().map(|folder| path_words(folder)).collect();
+        let places: Vec<String> = directories.iter().map(|directory| path_words(directory)).collect();
         return paragraph(&format!("No unfinished copies: no journal in {}.", places.join(", ")));
     }
     if copies.iter().any(|copy| !copy.running) {
@@ -76,10 +77,10 @@ pub fn human(copies: &[PendingCopy], faults: &[(PathBuf, String)], folders: &[Pa
     paragraphs.join("\n")
 }
 
-const OPTIONS_AGAIN: &str = "A journal does not record every option: give --on-error, --verify, --limit and the like \
-                             again where you want them. haul journal remove discards an unfinished copy.";
+const OPTIONS_AGAIN: &str = "A journal does not record every option: repeat options such as --on-error, --verify and \
+                             --limit if needed. haul journal remove discards an unfinished copy.";
 
-/// One unfinished copy, a line for each thing to be known of it.
+/// One unfinished copy, a line for each property.
 pub fn one(copy: &PendingCopy) -> String {
     let mut rows = Columns::default();
     let (now, then) = (copy.dest_now.as_deref().map(path_words), side(&copy.dest));
@@ -97,9 +98,9 @@ pub fn one(copy: &PendingCopy) -> String {
     rows.row("journal", path_words(&copy.journal));
     let next = match command(copy) {
         _ if copy.running => "the copy is running".to_owned(),
-        // In one line, so that a terminal takes it as one command.
+        // On one line, so that it can be pasted as one command.
         Some(words) => whole(&shell_line(words)),
-        None if copy.of_ranges => "the same command as before, with --ranges, and --resume".to_owned(),
+        None if copy.of_ranges => "the same command as before, with its lists of ranges, and --resume".to_owned(),
         None if copy.dest.kind == "file" => "not possible: the destination does not exist".to_owned(),
         None => "connect the destination, then run haul journal list again".to_owned(),
     };
@@ -132,7 +133,7 @@ fn path_words(path: &Path) -> String {
     printable(&path.to_string_lossy())
 }
 
-/// A moment in RFC 3339 as people read it.
+/// A moment in RFC 3339 in a readable form.
 fn moment(time: &str) -> String {
     printable(time).replace('T', " ").replace('Z', " UTC")
 }
@@ -149,7 +150,7 @@ mod tests {
             ..PendingSide::default()
         };
         PendingCopy {
-            journal: "/root/.local/state/haul/S1.journal".into(),
+            journal: "/home/user/.local/state/haul/S1.journal".into(),
             in_usual_place: true,
             source: side("/srv/two words.img", "file"),
             dest: PendingSide { serial: Some("S1".to_owned()), ..side("/dev/sdb", "block device") },
@@ -166,42 +167,41 @@ mod tests {
     }
 
     #[test]
-    fn the_command_that_continues_names_the_disk_as_it_is_called_now() {
+    fn the_resume_command_has_the_current_name_of_the_disk() {
         assert_eq!(line(&copy()).unwrap(), "haul copy --resume '/srv/two words.img' /dev/sdc");
         assert_eq!(line(&PendingCopy { dest_now: None, ..copy() }), None);
         assert_eq!(line(&PendingCopy { of_ranges: true, ..copy() }), None);
     }
 
     #[test]
-    fn the_command_that_continues_has_the_range_and_a_journal_in_another_place() {
+    fn the_resume_command_has_the_range_and_a_named_journal() {
         let mut part = PendingCopy { is_counted: true, in_usual_place: false, len_bytes: Some(4096), ..copy() };
         (part.source.offset_bytes, part.dest.offset_bytes) = (512, 1024);
         let wanted = "haul copy --resume --skip 512 --seek 1024 --count 4096 --journal \
-                      /root/.local/state/haul/S1.journal '/srv/two words.img' /dev/sdc";
+                      /home/user/.local/state/haul/S1.journal '/srv/two words.img' /dev/sdc";
         assert_eq!(line(&part).unwrap(), wanted);
     }
 
     #[test]
-    fn an_unfinished_copy_tells_both_sides_how_much_is_durable_and_what_continues_it() {
+    fn an_unfinished_copy_shows_both_sides_durable_bytes_and_the_resume_command() {
         let text = human(&[copy()], &[], &[]);
         insta::assert_snapshot!(anstream::adapter::strip_str(&text), @r"
         destination  /dev/sdc, earlier /dev/sdb (serial S1)
         source       /srv/two words.img
         durable      14.4 GB of 32.0 GB (45 %)
         started      2026-11-23 06:11:48 UTC
-        journal      /root/.local/state/haul/S1.journal
+        journal      /home/user/.local/state/haul/S1.journal
         continue     haul copy --resume '/srv/two words.img' /dev/sdc
 
-        A journal does not record every option: give --on-error, --verify, --limit and
-        the like again where you want them. haul journal remove discards an unfinished
-        copy.
+        A journal does not record every option: repeat options such as --on-error,
+        --verify and --limit if needed. haul journal remove discards an unfinished copy.
         ");
         let running = one(&PendingCopy { running: true, dest_now: None, ..copy() });
         assert!(running.contains("/dev/sdb (serial S1), not connected") && running.contains("the copy is running"));
     }
 
     #[test]
-    fn a_command_is_one_line_however_long_it_is() {
+    fn a_command_is_one_line_of_any_length() {
         let mut long = copy();
         long.source.path = "/srv/".to_owned() + &"long/".repeat(20);
         let line = line(&long).unwrap();
@@ -209,9 +209,9 @@ mod tests {
     }
 
     #[test]
-    fn without_journals_the_folders_are_named_that_were_looked_at() {
-        let text = human(&[], &[], &["/root/.local/state/haul".into(), "/srv".into()]);
-        assert_eq!(text, "No unfinished copies: no journal in /root/.local/state/haul, /srv.\n");
+    fn without_journals_the_searched_directories_are_named() {
+        let text = human(&[], &[], &["/home/user/.local/state/haul".into(), "/srv".into()]);
+        assert_eq!(text, "No unfinished copies: no journal in /home/user/.local/state/haul, /srv.\n");
         let text = human(&[], &[("/a".into(), "it is damaged".to_owned())], &[]);
         assert!(text.contains("error") && text.contains("it is damaged"), "{text}");
     }

@@ -1,4 +1,4 @@
-//! Text from outside, made safe to show: a path or a model may hold anything, escape sequences too.
+//! Makes external text safe to print: a path or a model may contain anything, including escape sequences.
 
 use super::columns::TIE;
 
@@ -15,15 +15,15 @@ pub(crate) fn printable(text: &str) -> String {
     safe
 }
 
-/// The words as one line that a POSIX shell takes apart into the same words; with control characters, as bash, zsh and
-/// ksh do (`$'…'`).
+/// The words as one line that a POSIX shell splits into the same words; with control characters, one that bash,
+/// zsh and ksh support (`$'…'`).
 pub(crate) fn shell_line<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> String {
     let quoted: Vec<String> = words.into_iter().map(|word| shell_word(word.as_ref())).collect();
     quoted.join(" ")
 }
 
-/// The same for programs, which do not display it: control characters stand in quotes as they are, which every POSIX
-/// shell understands. `$'…'` would be another file to those that do not know it, dash for one.
+/// The same for programs, which do not display it: control characters are kept in quotes, which every POSIX
+/// shell supports. `$'…'` would name another file in shells without it, such as dash.
 pub(crate) fn shell_line_as_it_is<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> String {
     let quoted: Vec<String> = words.into_iter().map(|word| plain_or_quoted(word.as_ref())).collect();
     quoted.join(" ")
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shell_takes_the_line_apart_into_the_same_words() {
+    fn a_shell_splits_the_line_into_the_same_words() {
         let words = ["plain", "", "two words", "it's", "$(id)", "a\tb\nc", "back\\slash", "é\u{85}"];
         let script = format!("printf '%s\\0' {}", shell_line(words));
         let as_it_is = format!("printf '%s\\0' {}", shell_line_as_it_is(words));

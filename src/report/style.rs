@@ -1,14 +1,13 @@
-//! The few colours there are. Texts carry them as escape sequences; [`super::Out`] takes them out where they are not
-//! wanted them.
+//! The colours. Texts contain them as escape sequences; [`super::Out`] removes them if colour is disabled.
 use anstyle::{AnsiColor, Style};
 
-/// What is searched for first.
+/// The most important words.
 pub(crate) const STRONG: Style = Style::new().bold();
-/// What destroys or has failed.
+/// Errors, and data that will be lost.
 pub(crate) const DANGER: Style = AnsiColor::Red.on_default().bold();
-/// What should be known.
+/// Warnings.
 pub(crate) const CARE: Style = AnsiColor::Yellow.on_default();
-/// What is as good as it gets.
+/// The best results.
 pub(crate) const BEST: Style = AnsiColor::Green.on_default();
 
 /// The text in this style.

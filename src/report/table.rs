@@ -1,14 +1,14 @@
-//! A table for terminals: a line for each row, however long its cells are.
+//! A table for terminals: a line for each row, even if its cells are long.
 use super::columns::{columns, pad};
 
 /// Spaces between two columns.
 const GAP: usize = 2;
-/// A cell is not cut shorter than this, so that something of it can be recognised; the line gets longer instead.
+/// Minimum width of a truncated cell, so that it is recognizable; the line gets too long instead.
 const CELL_COLUMNS_MIN: usize = 6;
-/// What a cell without a value has, so that columns can be counted by programs.
+/// The text of an empty cell, so that programs can count columns.
 const NONE: &str = "-";
 
-/// A column's heading, and how its cells are laid out.
+/// A column's heading, and the alignment of its cells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Heading {
     /// In capitals.
@@ -16,14 +16,14 @@ pub(crate) struct Heading {
     pub(crate) align: Align,
 }
 
-/// How the cells of a column are laid out.
+/// The alignment of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
-    /// A number: at the right, never cut.
+    /// A number: right-aligned, never truncated.
     Right,
-    /// A word that has to be whole to be of use: a name, a path.
+    /// A word that is useless if truncated: a name, a path.
     Whole,
-    /// Text, which is cut where the line would be too long.
+    /// Text, which is truncated if the line would be too long.
     Text,
 }
 
@@ -45,7 +45,7 @@ impl Table {
         self.rows.push(cells.into_iter().map(filled).collect());
     }
 
-    /// The table as lines, each ended, of at most `width` columns; without a width no cell is cut.
+    /// The table as lines of at most `width` columns; without a width no cell is truncated.
     pub(crate) fn lines(&self, width: Option<usize>) -> String {
         let widths = self.widths(width);
         let headings: Vec<String> = self.headings.iter().map(|heading| heading.name.to_owned()).collect();
@@ -61,7 +61,8 @@ impl Table {
         cells.join(&" ".repeat(GAP)).trim_end().to_owned() + "\n"
     }
 
-    /// The columns of each column: what its widest cell takes, and less of the widest texts where that is too much.
+    /// The width of each column: that of its widest cell, less for the widest texts if the line would be too
+    /// long.
     fn widths(&self, width: Option<usize>) -> Vec<usize> {
         let natural = |(at, heading): (usize, &Heading)| {
             let cells = self.rows.iter().map(|row| columns(&row[at]));
@@ -82,7 +83,7 @@ impl Table {
     }
 }
 
-/// The beginning of the text, with an ellipsis behind it where it does not fit.
+/// The text, or its beginning and an ellipsis if it does not fit.
 fn cut(text: &str, width: usize) -> String {
     if columns(text) <= width {
         return text.to_owned();
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_cut_where_the_line_would_be_too_long_and_a_name_is_not() {
+    fn text_is_truncated_at_the_line_width_and_names_are_not() {
         let table = table(&[["long-name", "10 MB", "text of several words"], ["b", "1 MB", "備份備份備份備份"]]);
         let text = table.lines(Some(30));
         assert_eq!(text, "NAME        SIZE  WHAT\nlong-name  10 MB  text of sev…\nb           1 MB  備份備份備…\n");

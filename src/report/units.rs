@@ -1,65 +1,65 @@
-//! Numbers as text: the only place where that happens, so that one number looks the same everywhere.
+//! Formats numbers: the only module that does, so that a number looks the same everywhere.
 use crate::core::Units;
 use std::time::Duration;
 
-/// A moment in milliseconds since 1970, to the second in UTC: `2026-11-21 23:42:23 UTC`; `None` of a number that is no
-/// moment of this century.
+/// A time in milliseconds since 1970, rounded to the second in UTC: `2026-11-21 23:42:23 UTC`; `None` if it is
+/// not in this century.
 pub fn time_of_ms(since_1970_ms: u64) -> Option<String> {
     const CENTURY_MS: std::ops::Range<u64> = 946_684_800_000..4_102_444_800_000;
     let time = jiff::Timestamp::from_millisecond(i64::try_from(since_1970_ms).ok()?).ok()?;
     CENTURY_MS.contains(&since_1970_ms).then(|| format!("{:.0}", time).replace('T', " ").replace('Z', " UTC"))
 }
 
-/// A size to be read at a glance, rounded, in the units that lead: `1.50 GB`, `931.5 GB`, `512 bytes`.
+/// A size, rounded, in the preferred units: `1.50 GB`, `931.5 GB`, `512 bytes`.
 pub fn size(bytes: u64) -> String {
     scaled(bytes, Units::leading())
 }
 
-/// A size at a glance and to the byte: `1.61 GB (1610612736 bytes)`. No separators, so that it can be pasted.
+/// A size, rounded and exact: `1.61 GB (1610612736 bytes)`. Without separators, so that it can be pasted.
 pub fn bytes(bytes: u64) -> String {
     bytes_in(bytes, Units::leading())
 }
 
-/// A size to the byte: `1610612736 bytes`.
+/// A size, exact: `1610612736 bytes`.
 pub fn exact(bytes: u64) -> String {
     count(bytes, "byte", "bytes")
 }
 
-/// The capacity of a disk, which people know from its label or from other programs:
-/// `1.00 TB (931.5 GiB, 1000204886016 bytes)`.
+/// The capacity of a disk, in the units of its label and those of other programs: `1.00 TB (931.5 GiB,
+/// 1000204886016 bytes)`.
 pub fn capacity(bytes: u64) -> String {
     capacity_in(bytes, Units::leading())
 }
 
-/// A size that somebody chose, in the largest unit that divides it: `1 MiB`, `384 KiB`, `40 MB`, `4095 bytes`. Blocks
-/// and buffers are powers of two whichever units lead.
+/// A configured size, in the largest unit that divides it: `1 MiB`, `384 KiB`, `40 MB`, `4095 bytes`. Blocks
+/// and buffers are powers of two in either system of units.
 pub fn block(bytes: u64) -> String {
     let binary = in_whole_units(bytes, Units::Iec);
     let whole = binary.or_else(|| in_whole_units(bytes, Units::Si));
     whole.map_or_else(|| exact(bytes), |(number, unit)| format!("{number} {unit}"))
 }
 
-/// A rate in the units that lead, and in the others: `7.95 GB/s (7.41 GiB/s)`.
+/// A rate in the preferred units, and in the others: `7.95 GB/s (7.41 GiB/s)`.
 pub fn rate(bytes_per_s: u64) -> String {
     rate_in(bytes_per_s, Units::leading())
 }
 
-/// A rate in the units that lead: `412.3 MB/s`.
+/// A rate in the preferred units: `412.3 MB/s`.
 pub fn rate_at_a_glance(bytes_per_s: u64) -> String {
     format!("{}/s", size(bytes_per_s))
 }
 
-/// The current rate and the mean in the unit of the greater: `412.3 (mean 398.0) MB/s`.
+/// The current rate and the mean in the unit of the larger one: `412.3 (mean 398.0) MB/s`.
 pub fn rate_and_mean(now_per_s: u64, mean_per_s: u64) -> String {
     rate_and_mean_in(now_per_s, mean_per_s, Units::leading())
 }
 
-/// A size at a glance in the units that do not lead.
+/// A size, rounded, in the units that are not preferred.
 pub fn size_in_other_units(bytes: u64) -> String {
     scaled(bytes, Units::leading().other())
 }
 
-/// What goes by the gigabyte: the name of that unit, and how many GiB it is. Measured is by the GiB.
+/// The unit for amounts per gigabyte, and its size in GiB. Measurements are per GiB.
 pub fn giga() -> (&'static str, f64) {
     match Units::leading() {
         Units::Si => ("GB", 1e9 / (1u64 << 30) as f64),
@@ -92,7 +92,7 @@ fn rate_and_mean_in(now_per_s: u64, mean_per_s: u64, units: Units) -> String {
     format!("{now} (mean {mean}) {}/s", units.names()[unit])
 }
 
-/// A number with the largest unit of which it is a whole number; `None` of bytes alone.
+/// A number with the largest unit of which it is a multiple; `None` if that is the byte.
 fn in_whole_units(bytes: u64, units: Units) -> Option<(u64, &'static str)> {
     let (mut unit, mut number) = (0, bytes);
     while number != 0 && number.is_multiple_of(units.base()) && unit + 1 < units.names().len() {
@@ -102,20 +102,21 @@ fn in_whole_units(bytes: u64, units: Units) -> Option<(u64, &'static str)> {
     (unit > 0).then(|| (number, units.names()[unit]))
 }
 
-/// Bytes a second, or `None` where no time went by.
+/// Bytes per second; `None` if the time is zero.
 pub fn per_second(bytes: u64, time: Duration) -> Option<u64> {
     let nanos = time.as_nanos();
     let rate = (u128::from(bytes) * 1_000_000_000).checked_div(nanos)?;
     Some(u64::try_from(rate).unwrap_or(u64::MAX))
 }
 
-/// A length of time: `85 µs`, `3.40 ms`, `0.27 s`, `3.2 s`, `4 min 12 s`, `2 h 03 min`, `1 d 04 h`.
+/// A duration: `85 µs`, `3.40 ms`, `0.27 s`, `3.2 s`, `4 min 12 s`, `2 h 03 min`, `1 d 04 h`.
 pub fn duration(time: Duration) -> String {
     let micros = time.as_micros();
     if micros < 10_000 {
         return short(micros);
     }
-    // Hundredths and tenths are rounded before the unit is chosen, so that 59.96 s is a minute and not "60.0 s".
+    // Hundredths and tenths are rounded before the unit is chosen, so that 59.96 s is a minute instead of "60.0
+    // s".
     let hundredths = (micros + 5_000) / 10_000;
     if hundredths < 100 {
         return format!("0.{hundredths:02} s");
@@ -138,24 +139,24 @@ pub fn latency(micros: u64) -> String {
     if micros < 999_500 { short(u128::from(micros)) } else { duration(Duration::from_micros(micros)) }
 }
 
-/// Processor time, which is requested finer than the time on a clock: `0.085 s`, `12.3 s`.
+/// Processor time, which is printed more precisely than elapsed time: `0.085 s`, `12.3 s`.
 pub fn seconds(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     if seconds < 9.9995 { format!("{seconds:.3} s") } else { format!("{seconds:.1} s") }
 }
 
-/// Time left, in whole seconds, so that it does not flicker: `0 s`, `12 s`, `4 min 12 s`.
+/// Remaining time, in whole seconds, so that it does not flicker: `0 s`, `12 s`, `4 min 12 s`.
 pub fn time_left(time: Duration) -> String {
     let seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);
     if seconds < 60 { format!("{seconds} s") } else { duration(Duration::from_secs(seconds)) }
 }
 
-/// Time gone by, in whole seconds, so that it does not flicker: `0 s`, `12 s`, `4 min 12 s`.
+/// Elapsed time, in whole seconds, so that it does not flicker: `0 s`, `12 s`, `4 min 12 s`.
 pub fn time_passed(time: Duration) -> String {
     time_left(Duration::from_secs(time.as_secs()))
 }
 
-/// Whole percents of `whole`, rounded down: 100 only when all is there. Nothing of nothing is all.
+/// Whole percents of `whole`, rounded down: 100 only when `part` is all of it. 0 of 0 is 100 %.
 pub fn percent(part: u64, whole: u64) -> u64 {
     let percent = (u128::from(part) * 100).checked_div(u128::from(whole)).unwrap_or(100);
     u64::try_from(percent).unwrap_or(u64::MAX).min(100)
@@ -187,7 +188,7 @@ fn short(micros: u128) -> String {
     }
 }
 
-/// Enough digits to tell disks of neighbouring sizes apart, and never wider than 11 columns.
+/// Enough digits to distinguish disks of similar sizes, in at most 11 columns.
 fn scaled(bytes: u64, units: Units) -> String {
     match scale(bytes, units.base()) {
         (0, _) => exact(bytes),
@@ -195,8 +196,8 @@ fn scaled(bytes: u64, units: Units) -> String {
     }
 }
 
-/// The unit for a number, and what it is to be divided by. In tenths and integers: no float is exact for all u64, and
-/// 1023.96 MiB has to become 1.00 GiB.
+/// The unit for a number, and its divisor. In tenths and integers: floats are not exact for all u64, and
+/// 1023.96 MiB must become 1.00 GiB.
 fn scale(bytes: u64, base: u64) -> (usize, u128) {
     if bytes < base {
         return (0, 1);

@@ -29,7 +29,7 @@ fn decimal_sizes_lead_and_carry_at_a_thousand() {
 }
 
 #[test]
-fn exact_bytes_follow_the_glance_where_they_differ() {
+fn exact_bytes_follow_a_rounded_size() {
     let gib_and_a_half = 1_610_612_736;
     assert_eq!(bytes(gib_and_a_half), "1.61 GB (1610612736 bytes)");
     assert_eq!(bytes_in(gib_and_a_half, Units::Iec), "1.50 GiB (1610612736 bytes)");
@@ -111,7 +111,7 @@ fn latencies_go_from_microseconds_to_seconds() {
 }
 
 #[test]
-fn time_left_is_in_whole_seconds_and_never_too_short() {
+fn remaining_time_is_rounded_up_to_seconds() {
     let table = [(0, "0 s"), (1, "1 s"), (11_200, "12 s"), (59_001, "1 min 00 s"), (252_000, "4 min 12 s")];
     for (millis, text) in table {
         assert_eq!(time_left(Duration::from_millis(millis)), text, "{millis} ms");
@@ -120,7 +120,7 @@ fn time_left_is_in_whole_seconds_and_never_too_short() {
 }
 
 #[test]
-fn a_hundred_percent_means_every_byte() {
+fn one_hundred_percent_means_every_byte() {
     let table =
         [(0, 10, 0), (999, 1000, 99), (1000, 1000, 100), (u64::MAX - 1, u64::MAX, 99), (0, 0, 100), (9, 3, 100)];
     for (part, whole, percents) in table {
@@ -129,7 +129,7 @@ fn a_hundred_percent_means_every_byte() {
 }
 
 #[test]
-fn shares_of_time_are_rounded_but_something_is_not_nothing() {
+fn nonzero_shares_of_time_are_not_rounded_to_zero() {
     let share_of = |part, whole| share(Duration::from_millis(part), Duration::from_millis(whole));
     assert_eq!(share_of(61, 100), "61 %");
     assert_eq!(share_of(1, 1000), "< 1 %");
@@ -138,7 +138,7 @@ fn shares_of_time_are_rounded_but_something_is_not_nothing() {
 }
 
 #[test]
-fn processor_time_is_told_in_milliseconds() {
+fn processor_time_is_in_milliseconds() {
     assert_eq!(seconds(Duration::from_micros(85_400)), "0.085 s");
     assert_eq!(seconds(Duration::from_millis(12_340)), "12.3 s");
 }

@@ -1,22 +1,22 @@
-//! sysfs with few system calls: a machine with a hundred disks has thousands of attributes.
+//! Reading sysfs with few system calls: a machine with a hundred disks has thousands of attributes.
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-/// An attribute of sysfs is at most a page.
+/// Maximum size of a sysfs attribute.
 const PAGE_BYTES: usize = 4096;
 
-/// The contents of an attribute of sysfs, which one read(2) returns whole. Not for files of /proc: of them a read may
-/// return a part.
+/// The content of a sysfs attribute, which a single read(2) returns completely. Not for files in /proc, where a read
+/// may return a part.
 ///
 /// # Errors
-/// What open(2) and read(2) say.
+/// The error of open(2) or read(2).
 pub fn attribute(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     let mut bytes = [0; PAGE_BYTES];
     let mut read = file.read(&mut bytes)?;
     let mut contents = Vec::with_capacity(read);
-    // A read that returns less than it may has met the end.
+    // A short read has reached the end.
     while read == PAGE_BYTES {
         contents.extend_from_slice(&bytes);
         read = file.read(&mut bytes)?;
@@ -25,15 +25,15 @@ pub fn attribute(path: &Path) -> io::Result<Vec<u8>> {
     Ok(contents)
 }
 
-/// The directory that `path` leads to. One readlink(2) where canonicalize(3) makes one for each part of the path: in
-/// sysfs only the last part is a link, and leads to a directory without any.
+/// The directory that `path` leads to. Uses one readlink(2), whereas canonicalize(3) uses one per path component: in
+/// sysfs only the last component is a link, and its target contains no links.
 ///
 /// # Errors
-/// What readlink(2) says, mostly ENOENT.
+/// The error of readlink(2), usually ENOENT.
 pub fn resolved(path: &Path) -> io::Result<PathBuf> {
     let target = match fs::read_link(path) {
         Ok(target) => target,
-        // No link: what is above it may be one.
+        // Not a link; a parent directory may be one.
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => return fs::canonicalize(path),
         Err(error) => return Err(error),
     };
@@ -42,7 +42,7 @@ pub fn resolved(path: &Path) -> io::Result<PathBuf> {
         match part {
             Component::ParentDir => drop(resolved.pop()),
             Component::CurDir => {}
-            // A path from the root replaces what was there.
+            // An absolute target replaces the path so far.
             _ => resolved.push(part),
         }
     }
@@ -56,7 +56,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn an_attribute_of_any_length_is_read_whole() {
+    fn an_attribute_of_any_length_is_read_completely() {
         let dir = tempfile::tempdir().unwrap();
         for len in [0, 1, PAGE_BYTES - 1, PAGE_BYTES, PAGE_BYTES + 1, 3 * PAGE_BYTES] {
             let bytes: Vec<u8> = (0..len).map(|at| at as u8).collect();
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_leads_where_canonicalize_says_and_a_directory_to_itself() {
+    fn resolved_links_match_canonicalize() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
         fs::create_dir_all(root.join("devices/pci/disk")).unwrap();

@@ -1,37 +1,37 @@
-//! SCSI commands on a ring: `struct bsg_uring_cmd` and what comes back, from `linux/bsg.h` of 7.1.
+//! SCSI commands on a ring: `struct bsg_uring_cmd` and its completions, from `linux/bsg.h` of 7.1.
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Duration;
 
-/// The number that a bsg node's commands have on a ring. It has one kind only, and looks at none.
+/// The command number for bsg nodes on a ring. There is only one kind of command, so the kernel ignores it.
 pub const BSG_URING_CMD: u32 = 0;
 
-/// How often the kernel is asked for a completion that it does not wait for.
+/// Interval for polling the kernel for a completion without waiting.
 const ASK_PAUSE: Duration = Duration::from_millis(1);
 
-/// Which way bytes go.
+/// The data of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bytes {
-    /// None are moved.
+    /// No data.
     None,
-    /// To the device, from this address, so many.
+    /// To the device: address and length.
     Out(u64, u32),
-    /// From the device.
+    /// From the device: address and length.
     In(u64, u32),
 }
 
-/// A command for a ring. Addresses have to stay valid until the completion, those of the command too: the kernel may
-/// fetch it later.
+/// A command for a ring. All addresses must stay valid until the completion, including that of the command block,
+/// because the kernel may read it later.
 #[derive(Clone, Copy, Debug)]
 pub struct Command {
-    /// Where the command descriptor block is, and its bytes.
+    /// Address and length of the command descriptor block.
     pub cdb: (u64, u32),
-    /// Where sense data go, and the room there.
+    /// Address and size of the sense buffer.
     pub sense: (u64, u32),
-    /// What is moved.
+    /// The data to transfer.
     pub bytes: Bytes,
-    /// Milliseconds until the kernel gives it up; 0: a minute.
+    /// Timeout in milliseconds; 0 for the default of a minute.
     pub timeout_ms: u32,
 }
 
@@ -51,7 +51,7 @@ impl Command {
         long(48, into.0);
         let mut short = |at: usize, value: u32| entry[at..at + 4].copy_from_slice(&value.to_ne_bytes());
         short(8, self.cdb.1);
-        // At 12 and 16 the protocol, SCSI, and that it is a command: both 0. No vectors, at 44 and 60.
+        // Offsets 12 and 16: protocol and subprotocol, 0 for a SCSI command. Offsets 44 and 60: no vectors.
         short(20, self.sense.1);
         short(40, out.1);
         short(56, into.1);
@@ -60,41 +60,43 @@ impl Command {
     }
 }
 
-/// The result of a command, from the second number of its completion.
+/// The result of a command, from the second word of its completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BsgCompletion {
     /// SCSI status.
     pub status: u8,
-    /// The status of the host adapter's driver, `DID_…`.
+    /// Host status (`DID_…`).
     pub host_status: u8,
-    /// Bytes of sense data that were stored.
+    /// Number of bytes of sense data that were stored.
     pub sense_bytes: u8,
-    /// Bytes that were not moved.
+    /// Number of bytes not transferred.
     pub residual_bytes: u32,
 }
 
 impl BsgCompletion {
-    /// From the number. Its second byte only repeats that there are sense data.
+    /// Parses the word. Its second byte only indicates whether there is sense data.
     pub fn of(number: u64) -> BsgCompletion {
         let [status, _, host_status, sense_bytes, ..] = number.to_le_bytes();
         BsgCompletion { status, host_status, sense_bytes, residual_bytes: (number >> 32) as u32 }
     }
 }
 
-/// Gives one command on a ring of its own and waits for it.
+/// Executes one command on a separate ring and waits for it.
 ///
 /// # Errors
-/// The kernel's error: EOPNOTSUPP where the node takes none on a ring, EINVAL where there are no wide rings.
+/// The kernel's error: EOPNOTSUPP if the node does not support commands on a ring, EINVAL if wide rings are not
+/// supported.
 ///
 /// # Safety
-/// The command's addresses are valid for their lengths through the call, to be written where bytes and sense data go.
-pub unsafe fn give_alone(fd: BorrowedFd<'_>, command: &Command) -> io::Result<BsgCompletion> {
+/// The addresses of the command must be valid for their lengths during the call, and writable for data from the device
+/// and sense data.
+pub unsafe fn submit_alone(fd: BorrowedFd<'_>, command: &Command) -> io::Result<BsgCompletion> {
     let mut ring = IoUring::<squeue::Entry128, cqueue::Entry32>::builder().build(2)?;
     let entry = opcode::UringCmd80::new(types::Fd(fd.as_raw_fd()), BSG_URING_CMD).cmd(command.for_ring()).build();
-    // SAFETY: what the entry points to is the caller's affair, and once the kernel has the entry this returns only with
-    // its completion.
+    // SAFETY: the caller guarantees the validity of the addresses, and after the kernel has taken the entry this
+    // function returns only with its completion.
     unsafe { ring.submission().push(&entry) }.map_err(io::Error::other)?;
-    // Once: what the kernel did not take with this call is never seen by it.
+    // Called once: the kernel never sees an entry that it did not take in this call.
     hand_over(|| ring.submit())?;
     let (submitter, _, mut completions) = ring.split();
     let (result, number) = until_done(
@@ -107,7 +109,7 @@ pub unsafe fn give_alone(fd: BorrowedFd<'_>, command: &Command) -> io::Result<Bs
     if result == 0 { Ok(BsgCompletion::of(number)) } else { Err(io::Error::from_raw_os_error(-result)) }
 }
 
-/// Submits one entry. With an error the kernel does not have it.
+/// Submits one entry. After an error, the kernel does not have it.
 fn hand_over(mut submit: impl FnMut() -> io::Result<usize>) -> io::Result<()> {
     loop {
         match submit() {
@@ -119,12 +121,12 @@ fn hand_over(mut submit: impl FnMut() -> io::Result<usize>) -> io::Result<()> {
     }
 }
 
-/// Waits until a command that the kernel has is done. There is no other way out: the kernel may write to the memory of
-/// the command until then, whatever it says of the wait. The command's time-out ends it.
+/// Waits until a command that the kernel has taken is complete, regardless of errors of the wait, because the kernel
+/// may write to the memory of the command until then. The timeout of the command limits the wait.
 fn until_done<T>(mut wait: impl FnMut() -> io::Result<()>, mut done: impl FnMut() -> Option<T>) -> T {
     loop {
-        if let Some(said) = done() {
-            return said;
+        if let Some(answer) = done() {
+            return answer;
         }
         match wait() {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => std::thread::sleep(ASK_PAUSE),
@@ -139,7 +141,7 @@ mod tests {
     use std::os::fd::AsFd;
 
     #[test]
-    fn a_ring_entry_has_each_field_where_the_kernel_looks_for_it() {
+    fn a_ring_entry_has_the_layout_of_the_kernel() {
         let command = Command {
             cdb: (0x1111_2222_3333_4444, 16),
             sense: (0x5555_6666_7777_8888, 96),
@@ -162,36 +164,36 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_back_is_taken_apart_where_the_kernel_packs_it() {
-        let said = BsgCompletion::of(0x0000_0200_1203_0802);
-        assert_eq!(said, BsgCompletion { status: 2, host_status: 3, sense_bytes: 0x12, residual_bytes: 512 });
+    fn a_completion_is_decoded_as_the_kernel_packs_it() {
+        let answer = BsgCompletion::of(0x0000_0200_1203_0802);
+        assert_eq!(answer, BsgCompletion { status: 2, host_status: 3, sense_bytes: 0x12, residual_bytes: 512 });
     }
 
-    /// A ring that is available, or `None`, aloud.
+    /// Executes a command on a separate ring; `None`, with a message, if rings are not available.
     fn alone(path: &str) -> Option<io::Result<BsgCompletion>> {
         let file = std::fs::File::open(path).unwrap();
         let command = Command { cdb: (0, 0), sense: (0, 0), bytes: Bytes::None, timeout_ms: 0 };
-        // SAFETY: no address is named.
-        let given = unsafe { give_alone(file.as_fd(), &command) };
-        if let Err(error) = &given
+        // SAFETY: the command contains no addresses.
+        let result = unsafe { submit_alone(file.as_fd(), &command) };
+        if let Err(error) = &result
             && matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EPERM | libc::EINVAL | libc::ENOMEM))
         {
-            eprintln!("skipped: no wide ring can be had: {error}");
+            eprintln!("skipped: no wide ring is available: {error}");
             return None;
         }
-        Some(given)
+        Some(result)
     }
 
     #[test]
-    fn a_wait_that_fails_does_not_end_before_the_command_is_done() {
+    fn a_failed_wait_continues_until_the_command_completes() {
         let errors = std::cell::RefCell::new(vec![libc::EBADF, libc::EAGAIN, libc::EINTR, libc::EBUSY]);
         let wait = || Err(io::Error::from_raw_os_error(errors.borrow_mut().pop().expect("it is done by then")));
-        let said = until_done(wait, || errors.borrow().is_empty().then_some(7));
-        assert_eq!((said, errors.borrow().len()), (7, 0));
+        let answer = until_done(wait, || errors.borrow().is_empty().then_some(7));
+        assert_eq!((answer, errors.borrow().len()), (7, 0));
     }
 
     #[test]
-    fn a_command_that_the_kernel_did_not_take_is_not_waited_for() {
+    fn a_command_that_was_not_submitted_is_not_awaited() {
         let mut errors = vec![libc::ENOMEM, libc::EINTR];
         let failed = hand_over(|| Err(io::Error::from_raw_os_error(errors.pop().unwrap())));
         assert_eq!(failed.unwrap_err().raw_os_error(), Some(libc::ENOMEM));
@@ -200,9 +202,9 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_no_commands_on_a_ring_says_so() {
-        if let Some(given) = alone("/dev/zero") {
-            assert_eq!(given.unwrap_err().raw_os_error(), Some(libc::EOPNOTSUPP));
+    fn a_device_without_ring_passthrough_is_reported() {
+        if let Some(submitted) = alone("/dev/zero") {
+            assert_eq!(submitted.unwrap_err().raw_os_error(), Some(libc::EOPNOTSUPP));
         }
     }
 }

@@ -8,7 +8,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 struct FileCloneRange {
     src_fd: i64,
     src_offset: u64,
-    /// 0 means: to the end of the source.
+    /// 0 means up to the end of the source.
     src_length: u64,
     dest_offset: u64,
 }
@@ -23,7 +23,8 @@ const _: () = assert!(FICLONERANGE == 0x4020_940d);
 /// Makes `dest` share `len` bytes (not 0) of `source`.
 ///
 /// # Errors
-/// EOPNOTSUPP, EXDEV, EINVAL where the file system cannot or the range is not aligned; nothing has changed then.
+/// EOPNOTSUPP, EXDEV or EINVAL if the file system does not support it or the range is not aligned. Nothing has changed
+/// then.
 pub fn clone_range(
     dest: BorrowedFd<'_>,
     source: BorrowedFd<'_>,

@@ -1,9 +1,9 @@
-//! What a loop device lies on, from `linux/loop.h`.
+//! The status of a loop device, from `linux/loop.h`.
 use rustix::ioctl::{Getter, Opcode, ioctl};
 use std::io;
 use std::os::fd::BorrowedFd;
 
-/// `LOOP_GET_STATUS64`, since 2.6; older than the scheme that puts sizes into numbers.
+/// `LOOP_GET_STATUS64`, since 2.6; its number does not encode the size.
 const LOOP_GET_STATUS64: Opcode = 0x4c05;
 
 /// `struct loop_info64`.
@@ -26,26 +26,26 @@ struct LoopInfo64 {
 
 const _: () = assert!(size_of::<LoopInfo64>() == 232);
 
-/// What is beneath an attached loop device.
+/// The backing file of an attached loop device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoopStatus {
-    /// `st_dev` of the file beneath, or of the node of the block device beneath.
+    /// `st_dev` of the backing file, or of the node of a backing block device.
     pub device: u64,
     /// Its `st_ino`.
     pub inode: u64,
-    /// Its `st_rdev`: not 0 where a block device is beneath.
+    /// `st_rdev` of the backing file; not 0 for a block device.
     pub rdevice: u64,
-    /// Where the loop device's byte 0 is on it.
+    /// Offset of the loop device in the backing file.
     pub offset: u64,
 }
 
-/// Asks the loop device for what is beneath it; also right when that has been deleted or lies in another namespace.
+/// Queries the backing file of a loop device, even if it was deleted or is in another namespace.
 ///
 /// # Errors
-/// ENXIO when nothing is attached, ENOTTY for what is no loop device.
+/// ENXIO if the loop device is not attached, ENOTTY if it is not a loop device.
 pub fn status(fd: BorrowedFd<'_>) -> io::Result<LoopStatus> {
     // SAFETY: LOOP_GET_STATUS64 stores one struct loop_info64, whose size is asserted above, and reads nothing.
     let info = unsafe { ioctl(fd, Getter::<LOOP_GET_STATUS64, LoopInfo64>::new()) }?;
-    // The kernel's encoding of a device number in 32 bits is the C library's too.
+    // The kernel and the C library encode device numbers of 32 bits in the same way.
     Ok(LoopStatus { device: info.lo_device, inode: info.lo_inode, rdevice: info.lo_rdevice, offset: info.lo_offset })
 }

@@ -1,6 +1,6 @@
-//! What the kernel offers and our crates do not wrap: system calls, ioctl numbers and structures, as safe functions.
+//! Kernel interfaces that no crate provides: system calls, ioctl numbers and structures, as safe functions.
 //!
-//! This room must not know what a copy is: no policy, no retries but for EINTR, no messages.
+//! This room must not know what a copy is: it has no policy, no retries except for EINTR, and no messages.
 mod attributes;
 pub mod block;
 pub mod bsg;

@@ -1,11 +1,11 @@
-//! SCSI generic nodes: version 3 of their interface, from `scsi/sg.h`.
+//! SCSI generic nodes: version 3 of the interface, from `scsi/sg.h`.
 use rustix::ioctl::{Getter, Opcode, Setter, Updater, ioctl};
 use std::ffi::c_void;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr;
 
-/// `SG_GET_VERSION_NUM`; older than the scheme that puts sizes into numbers, like the rest.
+/// `SG_GET_VERSION_NUM`; like the following ones, its number does not encode the size.
 const SG_GET_VERSION_NUM: Opcode = 0x2282;
 /// `SG_IO`.
 const SG_IO: Opcode = 0x2285;
@@ -15,64 +15,64 @@ const SG_SET_RESERVED_SIZE: Opcode = 0x2275;
 /// `SG_GET_RESERVED_SIZE`.
 const SG_GET_RESERVED_SIZE: Opcode = 0x2272;
 
-/// No bytes are moved.
+/// No data.
 pub const DXFER_NONE: i32 = -1;
-/// Bytes go to the device.
+/// Data to the device.
 pub const DXFER_TO_DEV: i32 = -2;
-/// Bytes come from the device.
+/// Data from the device.
 pub const DXFER_FROM_DEV: i32 = -3;
 
-/// Ask for no copy between the driver's memory and haul's.
+/// Request direct I/O: no copy between the driver's memory and haul's.
 pub const FLAG_DIRECT_IO: u32 = 1;
-/// The bytes are in the buffer that the descriptor reserves, which is mapped.
+/// The data is in the reserved buffer of the descriptor, which is mapped.
 pub const FLAG_MMAP_IO: u32 = 4;
-/// Move no bytes between the driver's memory and haul's.
+/// Do not copy the data between the driver's memory and haul's.
 pub const FLAG_NO_DXFER: u32 = 0x1_0000;
-/// Of `info`: how bytes were moved.
+/// Bits of `info` for how data was transferred.
 pub const INFO_DIRECT_IO_MASK: u32 = 6;
-/// They were moved without a copy.
+/// By direct I/O.
 pub const INFO_DIRECT_IO: u32 = 2;
 
-/// `struct sg_io_hdr`: a command on its way to the driver, and the answer on its way back.
+/// `struct sg_io_hdr`: a command for the driver, and its result.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct SgIoHdr {
     interface_id: i32,
     /// `DXFER_…`.
     pub dxfer_direction: i32,
-    /// Bytes of the command.
+    /// Length of the command.
     pub cmd_len: u8,
-    /// Bytes that there are for sense data.
+    /// Size of the sense buffer.
     pub mx_sb_len: u8,
     iovec_count: u16,
-    /// Bytes to move.
+    /// Length of the data.
     pub dxfer_len: u32,
-    /// Where they are, or go.
+    /// Address of the data.
     pub dxferp: *mut c_void,
-    /// The command.
+    /// Address of the command.
     pub cmdp: *const u8,
-    /// Where sense data go.
+    /// Address of the sense buffer.
     pub sbp: *mut u8,
-    /// Milliseconds until the kernel gives the command up.
+    /// Timeout in milliseconds.
     pub timeout: u32,
     /// `FLAG_…`.
     pub flags: u32,
-    /// Number of ours, handed back.
+    /// Identifier chosen by haul, returned with the result.
     pub pack_id: i32,
     usr_ptr: *mut c_void,
     /// SCSI status.
     pub status: u8,
     masked_status: u8,
     msg_status: u8,
-    /// Bytes of sense data that were stored.
+    /// Number of bytes of sense data that were stored.
     pub sb_len_wr: u8,
-    /// The status of the host adapter's driver, `DID_…`.
+    /// Host status (`DID_…`).
     pub host_status: u16,
-    /// The status of the middle layer.
+    /// Driver status.
     pub driver_status: u16,
-    /// Bytes of `dxfer_len` that were not moved.
+    /// Number of bytes of `dxfer_len` that were not transferred.
     pub resid: i32,
-    /// Milliseconds that it took.
+    /// Duration in milliseconds.
     pub duration: u32,
     /// `INFO_…`.
     pub info: u32,
@@ -84,7 +84,7 @@ const _: () = assert!(size_of::<SgIoHdr>() == 88);
 const _: () = assert!(size_of::<SgIoHdr>() == 64);
 
 impl Default for SgIoHdr {
-    /// A command of no bytes that moves none.
+    /// A command of zero length without data.
     fn default() -> Self {
         SgIoHdr {
             interface_id: 'S' as i32,
@@ -113,17 +113,17 @@ impl Default for SgIoHdr {
     }
 }
 
-/// Version of the driver, as 30_536 for 3.5.36. From 30_000 on it knows this interface.
+/// Version of the driver, such as 30_536 for 3.5.36. It has this interface from 30_000 on.
 ///
 /// # Errors
-/// ENOTTY for what is no SCSI generic node.
+/// ENOTTY if it is not a SCSI generic node.
 pub fn version(fd: BorrowedFd<'_>) -> io::Result<i32> {
     // SAFETY: SG_GET_VERSION_NUM stores one int.
     Ok(unsafe { ioctl(fd, Getter::<SG_GET_VERSION_NUM, i32>::new()) }?)
 }
 
-/// Lets the driver reserve a buffer of `bytes` for this descriptor, which can be mapped; the bytes that it has then,
-/// which may be fewer.
+/// Makes the driver reserve a buffer of `bytes` for this descriptor, which can be mapped. Returns its size, which may
+/// be smaller.
 ///
 /// # Errors
 /// EBUSY while it is in use.
@@ -136,43 +136,43 @@ pub fn reserve(fd: BorrowedFd<'_>, bytes: u32) -> io::Result<u32> {
     Ok(u32::try_from(bytes).unwrap_or(0))
 }
 
-/// Gives a command to the driver and returns when it has answered.
+/// Executes a command.
 ///
-/// A signal makes the kernel begin again while the first command continues, so the header must not ask for direct I/O:
-/// the first one could move bytes when the memory is used for something else already.
+/// After a signal the kernel restarts it while the first one continues, so the header must not request direct I/O: the
+/// first one could access the memory when it is already used for something else.
 ///
 /// # Errors
-/// ENODEV when the device has disappeared, EDOM when too many commands are on their way, EPERM for a command
-/// that needs more rights; not what the device says.
+/// ENODEV if the device has disappeared, EDOM if too many commands are in flight, EPERM if permission is missing.
+/// Errors of the device are in the header instead.
 ///
 /// # Safety
-/// The header's pointers are to memory of the lengths that it says, to be written where bytes come from the device.
+/// The pointers in the header must be valid for the lengths in it, and writable for data from the device.
 pub unsafe fn command(fd: BorrowedFd<'_>, header: &mut SgIoHdr) -> io::Result<()> {
     debug_assert!(header.flags & FLAG_DIRECT_IO == 0);
-    // SAFETY: SG_IO reads and stores one sg_io_hdr; what it points to is the caller's affair.
+    // SAFETY: SG_IO reads and stores one sg_io_hdr; the caller guarantees the validity of its pointers.
     Ok(unsafe { ioctl(fd, Updater::<SG_IO, SgIoHdr>::new(header)) }?)
 }
 
-/// Gives a command to the driver, which continues it.
+/// Submits a command to the driver.
 ///
 /// # Errors
-/// As for [`command`]; ENOMEM or EINVAL when it is too long for the driver.
+/// As for [`command`]; ENOMEM or EINVAL if it is too long for the driver.
 ///
 /// # Safety
-/// As for [`command`], until [`take`] has returned the answer with the same `pack_id`. The command itself is copied.
-pub unsafe fn give(fd: BorrowedFd<'_>, header: &SgIoHdr) -> io::Result<()> {
-    // SAFETY: the header lives through the call.
+/// As for [`command`], until [`receive`] has returned the result with the same `pack_id`. The command itself is copied.
+pub unsafe fn submit(fd: BorrowedFd<'_>, header: &SgIoHdr) -> io::Result<()> {
+    // SAFETY: the header outlives the call.
     let written = unsafe { libc::write(fd.as_raw_fd(), ptr::from_ref(header).cast(), size_of::<SgIoHdr>()) };
     if written < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Takes the answer to a command that was given; any that has come. Needs a descriptor that does not block.
+/// Receives the result of any completed command. Requires a non-blocking descriptor.
 ///
 /// # Errors
-/// EAGAIN when there is none.
-pub fn take(fd: BorrowedFd<'_>) -> io::Result<SgIoHdr> {
+/// EAGAIN if no command has completed.
+pub fn receive(fd: BorrowedFd<'_>) -> io::Result<SgIoHdr> {
     let mut header = SgIoHdr::default();
-    // SAFETY: the header lives through the call; where sense data go was promised when the command was given.
+    // SAFETY: the header outlives the call; the validity of the sense buffer was guaranteed on submission.
     let read = unsafe { libc::read(fd.as_raw_fd(), ptr::from_mut(&mut header).cast(), size_of::<SgIoHdr>()) };
     if read < 0 { Err(io::Error::last_os_error()) } else { Ok(header) }
 }

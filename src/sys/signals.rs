@@ -1,11 +1,11 @@
-//! How signals are disposed of.
+//! Signal dispositions and masks.
 use std::mem::MaybeUninit;
 use std::ptr;
 
-/// Whether `signal` is ignored: a process started by nohup, or in the background of a script, needs it to stay ignored.
+/// Whether `signal` is ignored: it must stay ignored in a process started by nohup, or in the background of a script.
 pub fn is_ignored(signal: i32) -> bool {
     let mut action = MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: only asks; a valid place for one sigaction, for which all zeros are a valid value too.
+    // SAFETY: queries only; valid memory for one sigaction, for which zeros are a valid value.
     let action = unsafe {
         libc::sigaction(signal, ptr::null(), action.as_mut_ptr());
         action.assume_init()
@@ -13,17 +13,17 @@ pub fn is_ignored(signal: i32) -> bool {
     action.sa_sigaction == libc::SIG_IGN
 }
 
-/// Ignores `signal` from now on, in programs that this process starts, too.
+/// Ignores `signal` from now on, also in programs that this process starts.
 pub fn ignore(signal: i32) {
-    // SAFETY: no handler of ours runs: the kernel drops the signal.
+    // SAFETY: installs no handler; the kernel drops the signal.
     unsafe { libc::signal(signal, libc::SIG_IGN) };
 }
 
-/// Keeps `signals` from this thread and those that it starts from now on: another one handles them, and no call of this
-/// one is cut short by them.
+/// Blocks `signals` for this thread and the threads that it starts from now on: another thread handles them, and they
+/// do not interrupt calls of this one.
 pub fn block(signals: &[i32]) {
     let mut set = MaybeUninit::<libc::sigset_t>::zeroed();
-    // SAFETY: a valid place for a set, made empty before it is used; the old mask is not asked for.
+    // SAFETY: valid memory for a set, emptied before use; the old mask is not requested.
     unsafe {
         libc::sigemptyset(set.as_mut_ptr());
         for signal in signals {

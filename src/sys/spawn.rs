@@ -1,13 +1,14 @@
-//! What a program does between fork and exec.
+//! Actions of a child process between fork and exec.
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Lets what `command` starts be killed when the thread that started it ends, and receive SIGINT even where haul
-/// ignores it.
+/// Makes the child of `command` be killed when the thread that started it ends, and receive SIGINT even if haul ignores
+/// it.
 pub fn bind_to_parent(command: &mut Command) {
-    // SAFETY: between fork and exec only signal(2) and prctl(2) are called, which are safe there and touch no memory.
+    // SAFETY: between fork and exec only signal(2) and prctl(2) are called, which are async-signal-safe and access no
+    // memory.
     unsafe {
         command.pre_exec(|| {
             libc::signal(libc::SIGINT, libc::SIG_DFL);
@@ -19,10 +20,9 @@ pub fn bind_to_parent(command: &mut Command) {
     }
 }
 
-/// Lets what `command` starts join a control group before it is another program; `procs` is its `cgroup.procs`, open to
-/// be written.
+/// Makes the child of `command` join a control group before exec; `procs` is its `cgroup.procs`, open for writing.
 pub fn join_group(command: &mut Command, mut procs: File) {
-    // SAFETY: one write(2) of a constant to a descriptor that was opened before; "0" means the writer itself.
+    // SAFETY: one write(2) of a constant to a descriptor that was opened before; "0" stands for the writing process.
     unsafe {
         command.pre_exec(move || procs.write_all(b"0"));
     }

@@ -1,12 +1,12 @@
-//! Waiting for any of a few descriptors.
+//! Waiting for several descriptors.
 use std::io;
 use std::ptr;
 use std::time::Duration;
 
-/// Blocks until one of `polls` is ready, `timeout` has passed, or a signal came. Allocates nothing.
+/// Blocks until one of `polls` is ready, `timeout` has passed, or a signal arrived. Allocates nothing.
 ///
 /// # Errors
-/// The error of `ppoll(2)`, EINTR apart.
+/// The error of `ppoll(2)`, except for EINTR.
 pub fn wait_any(polls: &mut [libc::pollfd], timeout: Option<Duration>) -> io::Result<()> {
     let timeout = timeout.map(|timeout| libc::timespec {
         tv_sec: libc::time_t::try_from(timeout.as_secs()).unwrap_or(libc::time_t::MAX),

@@ -1,29 +1,24 @@
-//! `haul copy --also` with `--verify`, `--manifest` and `--on-error skip`: each dest is judged by itself.
-use crate::support::{FailingDisk, Fails, LoopDevice, Running, in_one_line};
+//! `haul copy --also` with `--verify`, `--manifest` and `--on-error skip`: each dest is reported separately.
+use crate::support::{FailingDisk, Fails, LoopDevice, Running, in_one_line, name};
 use crate::support::{cmp, cmp_ranges, engines, haul, memory_dir, scratch, stderr, write_noise};
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
 use std::process::Stdio;
 
 const MIB: usize = 1 << 20;
 const BLOCK: u64 = 64 << 10;
 
-fn name(path: &Path) -> &str {
-    path.to_str().expect("scratch names are text")
-}
-
-/// The report of `haul copy --json` in digested blocks of 64 KiB, what was said, and the status.
+/// The report of `haul copy --json` with digests of 64 KiB blocks, the messages, and the status.
 fn copy(words: &[&str]) -> (Value, String, i32) {
     let ways = ["copy", "--yes", "--json", "--progress", "none", "--manifest-block", "64K"];
     let output = haul().args(ways).args(words).output().expect("haul runs");
-    let said = in_one_line(&output.stderr);
-    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}\n{said}"));
-    (report, said, output.status.code().expect("no signal ended it"))
+    let messages = in_one_line(&output.stderr);
+    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}\n{messages}"));
+    (report, messages, output.status.code().expect("no signal ended it"))
 }
 
 #[test]
-fn each_dest_is_read_back_past_the_page_cache_and_all_are_right() {
+fn every_dest_is_read_back_past_the_page_cache_and_verified() {
     let dir = memory_dir();
     let [source, backing] = ["source", "backing"].map(|name| dir.path().join(name));
     let real = scratch();
@@ -31,13 +26,13 @@ fn each_dest_is_read_back_past_the_page_cache_and_all_are_right() {
     let len = 3 * MIB + 777;
     write_noise(&source, len, 401);
     for engine in engines() {
-        fs::write(&backing, vec![0x77; 4 * MIB]).expect("memory takes files");
+        fs::write(&backing, vec![0x77; 4 * MIB]).expect("the directory in memory is writable");
         let Some(disk) = LoopDevice::over(&backing) else { return };
         let dests = [name(&one), "--also", name(&other), "--also", name(disk.path())];
         let words = [&["--verify", "--engine", engine, name(&source)], &dests[..]].concat();
-        let (report, said, status) = copy(&words);
-        assert_eq!((status, &report["status"]), (0, &"complete".into()), "{engine}: {said}");
-        assert!(report["verified"].is_null(), "it is told for each: {report}");
+        let (report, messages, status) = copy(&words);
+        assert_eq!((status, &report["status"]), (0, &"complete".into()), "{engine}: {messages}");
+        assert!(report["verified"].is_null(), "it is reported for each: {report}");
         for dest in report["dests"].as_array().expect("a list") {
             let verified = &dest["verified"];
             assert_eq!((&verified["right"], &verified["bytes"]), (&true.into(), &len.into()), "{engine}: {dest}");
@@ -49,23 +44,23 @@ fn each_dest_is_read_back_past_the_page_cache_and_all_are_right() {
         cmp(&source, &one);
         cmp(&source, &other);
         cmp_ranges(&source, 0, &backing, 0, len as u64);
-        fs::remove_file(&one).and_then(|()| fs::remove_file(&other)).expect("they were made");
+        fs::remove_file(&one).and_then(|()| fs::remove_file(&other)).expect("they were created");
     }
 }
 
 #[test]
-fn a_dest_that_loses_a_write_is_named_and_the_others_are_right() {
+fn a_dest_that_loses_a_write_is_named_and_the_others_are_verified() {
     let dir = memory_dir();
     let [source, good, backing] = ["source", "good", "backing"].map(|name| dir.path().join(name));
     write_noise(&source, 2 * MIB, 402);
-    fs::write(&backing, vec![0; 2 * MIB]).expect("memory takes files");
+    fs::write(&backing, vec![0; 2 * MIB]).expect("the directory in memory is writable");
     let lost = 7 * BLOCK + 4096..7 * BLOCK + 8192;
     let Some(disk) = FailingDisk::losing(dir.path(), &backing, lost.clone()) else { return };
     let failing = disk.path();
     let ways = ["--verify", "--block-size", "64K", "--skip", "0", "--seek", "0", "--count", "2M"];
     let words = [&ways[..], &[name(&source), name(&failing), "--also", name(&good)]].concat();
-    let (report, said, status) = copy(&words);
-    assert_eq!((status, &report["status"]), (1, &"complete".into()), "{said}");
+    let (report, messages, status) = copy(&words);
+    assert_eq!((status, &report["status"]), (1, &"complete".into()), "{messages}");
     let [wrong, right] = [&report["dests"][0]["verified"], &report["dests"][1]["verified"]];
     assert_eq!((&wrong["right"], &right["right"]), (&false.into(), &true.into()), "{report}");
     let runs = wrong["wrong"].as_array().expect("a list");
@@ -76,10 +71,10 @@ fn a_dest_that_loses_a_write_is_named_and_the_others_are_right() {
 
     let assert =
         haul().args(["copy", "--yes", "--progress", "none", "--manifest-block", "64K"]).args(&words).assert().code(1);
-    let said = stderr(&assert);
-    assert!(said.contains("but 1 of the 2 destinations read back have errors"), "{said}");
-    assert!(said.contains("differ on the dest"), "{said}");
-    assert!(said.contains("identical to the source data"), "{said}");
+    let messages = stderr(&assert);
+    assert!(messages.contains("but 1 of the 2 destinations read back have errors"), "{messages}");
+    assert!(messages.contains("differ on the dest"), "{messages}");
+    assert!(messages.contains("identical to the source data"), "{messages}");
 }
 
 #[test]
@@ -88,8 +83,8 @@ fn one_manifest_serves_every_dest() {
     let [source, one, two, manifest] = ["source", "one", "two", "manifest"].map(|name| dir.path().join(name));
     write_noise(&source, MIB + 5, 403);
     let words = ["--manifest", name(&manifest), name(&source), name(&one), "--also", name(&two)];
-    let (report, said, status) = copy(&words);
-    assert_eq!((status, &report["manifest"]), (0, &name(&manifest).into()), "{said}");
+    let (report, messages, status) = copy(&words);
+    assert_eq!((status, &report["manifest"]), (0, &name(&manifest).into()), "{messages}");
     for dest in [&one, &two, &source] {
         let assert = haul().args(["verify", "--manifest", name(&manifest), name(dest)]).assert().success();
         assert!(!stderr(&assert).contains("is neither"), "{}", stderr(&assert));
@@ -107,8 +102,8 @@ fn a_dest_that_was_left_behind_is_read_back_in_both_parts() {
     let dir = memory_dir();
     let [source, fast, backing, gate] = ["source", "fast", "backing", "gate"].map(|name| dir.path().join(name));
     write_noise(&source, 48 * MIB, 404);
-    fs::write(&backing, vec![0; 48 * MIB]).expect("memory takes files");
-    fs::write(&gate, "").expect("memory takes files");
+    fs::write(&backing, vec![0; 48 * MIB]).expect("the directory in memory is writable");
+    fs::write(&gate, "").expect("the directory in memory is writable");
     let Some(disk) = FailingDisk::slow(dir.path(), &backing, &gate) else { return };
     let slow = disk.path();
     let ways = ["copy", "-v", "--independent", "--verify", "--manifest-block", "1M", "-b", "256K", "--depth", "8"];
@@ -116,23 +111,23 @@ fn a_dest_that_was_left_behind_is_read_back_in_both_parts() {
     let words = [&ways[..], &range, &[name(&source), name(&fast), "--also", name(&slow)]].concat();
     let mut running = Running::start(&words, Stdio::null(), Stdio::null());
     running.read_until(|line| line.contains("was left behind"));
-    fs::remove_file(&gate).expect("it is there");
+    fs::remove_file(&gate).expect("it exists");
     let (status, _) = running.end();
-    assert!(status.success(), "{status}: {}", running.said);
-    let said = in_one_line(&running.said);
-    assert_eq!(said.matches("identical to the source data").count(), 3, "{}", running.said);
-    let from: u64 = said
+    assert!(status.success(), "{status}: {}", running.messages);
+    let messages = in_one_line(&running.messages);
+    assert_eq!(messages.matches("identical to the source data").count(), 3, "{}", running.messages);
+    let from: u64 = messages
         .split("haul completes it now, from byte ")
         .nth(1)
         .and_then(|rest| rest.split(' ').next())
         .map_or(u64::MAX, |byte| byte.parse().expect("a number"));
-    assert_eq!(from % MIB as u64, 0, "the rest begins with a whole block: {said}");
+    assert_eq!(from % MIB as u64, 0, "the rest begins with a whole block: {messages}");
     drop(disk);
     cmp(&source, &backing);
 }
 
 #[test]
-fn what_cannot_be_read_is_zeros_on_every_dest_and_listed_once() {
+fn unreadable_sectors_are_zeros_on_every_dest_and_listed_once() {
     let dir = memory_dir();
     let [source, one, backing] = ["source", "one", "backing"].map(|name| dir.path().join(name));
     let bytes = write_noise(&source, MIB, 405);
@@ -141,14 +136,14 @@ fn what_cannot_be_read_is_zeros_on_every_dest_and_listed_once() {
     let mut expected = bytes;
     expected[bad.start as usize..bad.end as usize].fill(0);
     for engine in engines() {
-        fs::write(&backing, vec![0x77; MIB]).expect("memory takes files");
-        fs::write(&one, vec![0x77; 2 * MIB]).expect("memory takes files");
+        fs::write(&backing, vec![0x77; MIB]).expect("the directory in memory is writable");
+        fs::write(&one, vec![0x77; 2 * MIB]).expect("the directory in memory is writable");
         let Some(device) = LoopDevice::over(&backing) else { return };
         let from = disk.path();
         let ways = ["--on-error", "skip", "--verify", "--block-size", "64K", "--engine", engine];
         let words = [&ways[..], &[name(&from), name(&one), "--also", name(device.path())]].concat();
-        let (report, said, status) = copy(&words);
-        assert_eq!((status, &report["status"]), (1, &"complete".into()), "{engine}: {said}");
+        let (report, messages, status) = copy(&words);
+        assert_eq!((status, &report["status"]), (1, &"complete".into()), "{engine}: {messages}");
         let unread = &report["source"]["unread"]["runs"];
         assert_eq!(unread.as_array().map(Vec::len), Some(1), "{engine}: {unread}");
         let run = (unread[0]["offset_bytes"].as_u64(), unread[0]["len_bytes"].as_u64());
@@ -157,7 +152,7 @@ fn what_cannot_be_read_is_zeros_on_every_dest_and_listed_once() {
             assert_eq!((&dest["status"], &dest["verified"]["right"]), (&"complete".into(), &true.into()), "{dest}");
         }
         drop(device);
-        assert!(fs::read(&one).expect("it is there") == expected, "{engine}: the file got other bytes");
-        assert!(fs::read(&backing).expect("it is there") == expected, "{engine}: the disk got other bytes");
+        assert!(fs::read(&one).expect("it exists") == expected, "{engine}: the file got other bytes");
+        assert!(fs::read(&backing).expect("it exists") == expected, "{engine}: the disk got other bytes");
     }
 }

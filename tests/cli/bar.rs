@@ -1,35 +1,30 @@
 //! The bar, as a terminal of 80 columns shows it, and ^C.
-use crate::support::{Shown, Terminal, cmp, haul_command, on_a_terminal, scratch, write_noise};
+use crate::support::{Shown, Terminal, cmp, haul_command, name, on_a_terminal, scratch, write_noise};
 use std::fs;
 use std::num::NonZero;
-use std::path::Path;
 
 const MIB: usize = 1 << 20;
 
-fn name(path: &Path) -> &str {
-    path.to_str().expect("scratch names are text")
-}
-
-/// Every state that the screen of 80 columns went through: what the terminal shows after each piece of output.
+/// Every state of the screen of 80 columns: the text on the terminal after each piece of output.
 fn screens(shown: &Shown) -> Vec<String> {
     screens_of(shown, 80)
 }
 
-/// The same of so many columns.
+/// The same with this number of columns.
 fn screens_of(shown: &Shown, columns: u16) -> Vec<String> {
     let lines = |count| NonZero::new(count).expect("a terminal has a size");
     let mut terminal = vt100::Parser::new(lines(24), lines(columns), 0);
     let mut screens = Vec::new();
     for piece in shown.raw.split_inclusive(|&byte| byte == b'\r') {
         terminal.process(piece);
-        // A line that fills the terminal would be one with the next in its contents.
+        // The terminal joins a line that fills its width with the next one.
         screens.push(terminal.screen().rows(0, columns).map(|row| row.trim_end().to_owned() + "\n").collect());
     }
     screens
 }
 
 #[test]
-fn a_bar_moves_and_fits_the_line_and_the_report_follows() {
+fn the_bar_advances_within_its_line_and_the_report_follows() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, 6 * MIB, 11);
@@ -41,15 +36,15 @@ fn a_bar_moves_and_fits_the_line_and_the_report_follows() {
     let bars = |screen: &String| screen.lines().filter(|line| line.contains('%')).count();
     assert!(screens.iter().filter(|screen| bars(screen) == 1).count() >= 3, "the bar hardly moved:\n{screens:#?}");
     assert!(screens.iter().all(|screen| bars(screen) <= 1), "a bar was left behind:\n{screens:#?}");
-    // The bar has two lines; a third would be what wrapped.
+    // The bar has two lines; a third would be a wrapped one.
     let lines = |screen: &String| screen.lines().filter(|line| !line.trim().is_empty()).count();
     let bars_only = screens.iter().filter(|screen| bars(screen) == 1);
     assert!(bars_only.clone().all(|screen| lines(screen) <= 2), "a line that wraps:\n{screens:#?}");
-    assert!(screens.iter().any(|screen| screen.contains(" left")), "no time left is told:\n{screens:#?}");
+    assert!(screens.iter().any(|screen| screen.contains(" left")), "no remaining time is shown:\n{screens:#?}");
 }
 
 #[test]
-fn ctrl_c_ends_in_order_and_tells_how_to_continue() {
+fn ctrl_c_stops_the_copy_and_the_report_has_the_resume_command() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, 24 * MIB, 13);
@@ -59,11 +54,11 @@ fn ctrl_c_ends_in_order_and_tells_how_to_continue() {
     session.wait_for("interrupted");
     session.wait_for("--resume");
     session.end_by(libc::SIGINT);
-    assert!(fs::metadata(&dest).expect("it was made").len() < 24 * MIB as u64);
+    assert!(fs::metadata(&dest).expect("it was created").len() < 24 * MIB as u64);
 }
 
 #[test]
-fn ctrl_c_leaves_nothing_of_the_bar_at_any_width() {
+fn ctrl_c_clears_the_bar_at_every_width() {
     let dir = scratch();
     for columns in [30, 60, 80, 120, 200] {
         let [source, dest] = ["source", "dest"].map(|file| dir.path().join(format!("{file}{columns}")));

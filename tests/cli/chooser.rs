@@ -1,9 +1,10 @@
-//! `haul copy SRC` without a destination: a disk is chosen on the terminal, and the disk that was chosen is written.
+//! `haul copy SRC` without a destination: the user chooses a disk on the terminal, and haul writes to that
+//! disk.
 //!
-//! Loop devices cannot be taken out, so they are offered where all disks are asked for. Those of other tests are
-//! offered too: each test takes the number in front of its own.
+//! Loop devices are not removable, so they are offered only with all disks. Those of other tests are offered
+//! too: each test chooses the number of its own disk.
 use crate::support::{
-    Folder, LoopDevice, Mount, Shown, Terminal, filled, has, haul, memory_dir, on_a_terminal, stderr, write_noise,
+    LoopDevice, Mount, ScratchDir, Shown, Terminal, filled, has, haul, memory_dir, on_a_terminal, stderr, write_noise,
 };
 use std::fs;
 use std::path::PathBuf;
@@ -13,11 +14,11 @@ const MIB: usize = 1 << 20;
 const USAGE: i32 = 2;
 const REFUSED: i32 = 3;
 
-/// A source, and a disk full of 0xAA that is larger. The device comes first, so that it goes first.
+/// A source, and a larger disk filled with 0xAA. The device is the first field, so that it is dropped first.
 struct Scene {
     disk: LoopDevice,
     source: PathBuf,
-    dir: Folder,
+    dir: ScratchDir,
 }
 
 impl Scene {
@@ -30,13 +31,13 @@ impl Scene {
     }
 
     fn ask(&self, options: &[&str]) -> (Terminal, Shown) {
-        let source = self.source.to_str().expect("scratch names are text");
+        let source = self.source.to_str().expect("paths of test directories are UTF-8");
         let mut session = on_a_terminal(&[&["copy", "--choose", "all"], options, &[source]].concat());
         let shown = session.wait_for("anything else to stop:");
         (session, shown)
     }
 
-    /// The number in front of the disk; `None`: it is not offered.
+    /// The number of the disk; `None`: it is not offered.
     fn number(&self, shown: &Shown) -> Option<String> {
         let lines = shown.lines();
         let words = lines.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
@@ -46,33 +47,33 @@ impl Scene {
 
     #[track_caller]
     fn is_untouched(&self) {
-        let bytes = fs::read(self.dir.path().join("disk")).expect("it is there");
+        let bytes = fs::read(self.dir.path().join("disk")).expect("it exists");
         assert!(bytes == vec![0xAA; 2 * MIB], "the disk was written");
     }
 }
 
 #[test]
-fn the_disk_that_was_chosen_and_confirmed_is_written() {
+fn the_chosen_and_confirmed_disk_is_written() {
     for options in [&[][..], &["--yes"]] {
         let Some(scene) = Scene::new() else { return };
         let (mut session, shown) = scene.ask(options);
         let number = scene.number(&shown).unwrap_or_else(|| panic!("it is not offered: {}", shown.text));
         session.answer(&number);
         let question = session.wait_for("Type \"yes\"").text;
-        assert!(question.contains(scene.disk.path().to_str().expect("it is text")), "{question}");
+        assert!(question.contains(scene.disk.path().to_str().expect("it is UTF-8")), "{question}");
         scene.is_untouched();
         session.answer("yes");
         let (shown, status) = session.end();
         assert_eq!(status, 0, "{}", shown.text);
-        let bytes = fs::read(&scene.disk).expect("it is there");
-        assert!(bytes[..MIB] == fs::read(&scene.source).expect("it is there"), "{options:?}");
+        let bytes = fs::read(&scene.disk).expect("it exists");
+        assert!(bytes[..MIB] == fs::read(&scene.source).expect("it exists"), "{options:?}");
     }
 }
 
 #[test]
-fn an_answer_that_is_no_number_of_the_list_stops() {
+fn an_answer_that_is_not_a_listed_number_stops_the_copy() {
     let Some(scene) = Scene::new() else { return };
-    for answer in ["", "0", "-1", "999", "yes", scene.disk.path().to_str().expect("it is text")] {
+    for answer in ["", "0", "-1", "999", "yes", scene.disk.path().to_str().expect("it is UTF-8")] {
         let (mut session, _) = scene.ask(&[]);
         session.answer(answer);
         let (shown, status) = session.end();
@@ -102,13 +103,13 @@ fn a_disk_that_is_replaced_after_the_choice_is_not_written() {
     assert_eq!(status, REFUSED, "{}", shown.text);
     assert!(shown.text.contains("is not the disk that was chosen"), "{}", shown.text);
     scene.is_untouched();
-    assert!(fs::read(&other).expect("it is there") == vec![0xBB; 2 * MIB], "the other disk was written");
+    assert!(fs::read(&other).expect("it exists") == vec![0xBB; 2 * MIB], "the other disk was written");
 }
 
 #[test]
 fn a_disk_that_is_in_use_too_large_too_small_or_the_source_is_not_offered() {
     let Some(scene) = Scene::new() else { return };
-    // There is something to choose in any case.
+    // At least one other disk is offered.
     let beside = [("small", MIB / 2), ("large", 4 * MIB)].map(|(name, bytes)| {
         let file = scene.dir.path().join(name);
         filled(&file, bytes, 0);
@@ -126,7 +127,7 @@ fn a_disk_that_is_in_use_too_large_too_small_or_the_source_is_not_offered() {
     not_offered(&["--count", "1K", "--choose-max", "1M"], "(--choose-max)");
     not_offered(&["--count", "256K", "--seek", "2M", "--choose-max", "100G"], "needed");
     let at = scene.dir.path().join("at");
-    fs::create_dir(&at).expect("scratch takes folders");
+    fs::create_dir(&at).expect("the directory can be created");
     if !has("mkfs.ext4") {
         return;
     }
@@ -139,14 +140,14 @@ fn a_disk_that_is_in_use_too_large_too_small_or_the_source_is_not_offered() {
 }
 
 #[test]
-fn without_a_terminal_the_destination_has_to_be_named() {
+fn without_a_terminal_the_destination_is_required() {
     let dir = memory_dir();
     let source = dir.path().join("source");
     write_noise(&source, MIB, 142);
     for options in [&[][..], &["--yes"], &["--choose", "all", "--yes"]] {
         let assert = haul().arg("copy").args(options).arg(&source).assert().code(USAGE);
-        let said = stderr(&assert);
-        assert!(said.contains("no destination is named") && said.contains("haul list"), "{said}");
+        let messages = stderr(&assert);
+        assert!(messages.contains("no destination is given") && messages.contains("haul list"), "{messages}");
     }
     let assert = haul().args(["copy", "-"]).assert().code(USAGE);
     assert!(stderr(&assert).contains("standard input is the source"));
@@ -156,7 +157,7 @@ fn without_a_terminal_the_destination_has_to_be_named() {
 }
 
 #[test]
-fn what_a_chosen_disk_needs_is_refused_beside_a_named_one() {
+fn options_of_the_chooser_are_refused_with_a_named_destination() {
     for words in [&["--choose", "all", "a", "b"][..], &["--choose-max", "1G", "a", "b"], &["a", "--also", "b"]] {
         haul().arg("copy").args(words).assert().code(USAGE);
     }

@@ -1,22 +1,22 @@
-//! Completions, by the shells themselves: commands, options, fixed values, files and block devices.
-use crate::support::{Folder, LoopDevice, Terminal, filled, has, haul, scratch, skip};
+//! Tests the completions in the shells: commands, options, fixed values, files and block devices.
+use crate::support::{LoopDevice, ScratchDir, Terminal, filled, has, haul, scratch, skip};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Calls the function that bash calls, with the words as bash would take the line apart.
+/// Calls the completion function as bash does, with the line split as bash splits it.
 const BASH: &str = "source \"$1\"; shift; COMP_WORDS=(\"$@\"); COMP_CWORD=$(( $# - 1 )); COMP_LINE=\"$*\"; \
                     _haul haul \"${!#}\" \"${COMP_WORDS[COMP_CWORD-1]}\" 2>/dev/null; \
                     printf '%s\\n' \"${COMPREPLY[@]}\"";
 
-/// A folder with two files to complete, and the completions of a shell.
+/// A directory with two files to complete, and the completions of a shell.
 struct Bench {
-    dir: Folder,
+    dir: ScratchDir,
     script: PathBuf,
 }
 
 impl Bench {
-    /// `None`: the shell is not there.
+    /// `None`: the shell is not installed.
     fn new(shell: &str) -> Option<Bench> {
         if !has(shell) {
             skip(&format!("{shell} is not installed"));
@@ -25,8 +25,8 @@ impl Bench {
         let dir = scratch();
         let script = dir.path().join("_haul");
         let made = haul().args(["generate", shell]).assert().success();
-        fs::write(&script, &made.get_output().stdout).expect("scratch takes files");
-        fs::create_dir(dir.path().join("files")).expect("scratch takes folders");
+        fs::write(&script, &made.get_output().stdout).expect("the file can be written");
+        fs::create_dir(dir.path().join("files")).expect("the directory can be created");
         for name in ["image file.img", "other.img"] {
             filled(&dir.path().join("files").join(name), 512, 1);
         }
@@ -39,7 +39,7 @@ impl Bench {
 
     fn offered(&self, command: &mut Command) -> Vec<String> {
         let output = command.current_dir(self.files()).output().expect("the shell runs");
-        let text = String::from_utf8(output.stdout).expect("completions are text");
+        let text = String::from_utf8(output.stdout).expect("completions are UTF-8");
         let first = |line: &str| line.split('\t').next().unwrap_or_default().to_owned();
         text.lines().map(first).filter(|word| !word.is_empty()).collect()
     }
@@ -54,7 +54,7 @@ impl Bench {
         self.offered(Command::new("fish").env("HOME", self.dir.path()).args(["--no-config", "-c", &script]))
     }
 
-    /// What zsh writes after the line and two tabs, until `last` stands there.
+    /// The output of zsh after the line and two tabs, up to `last`.
     fn by_zsh(&self, line: &str, last: &str) -> String {
         let mut command = Command::new("zsh");
         command.arg("-f").env("TERM", "dumb");
@@ -75,7 +75,7 @@ impl Bench {
     }
 }
 
-/// A block device that shells are to offer, where there may be one.
+/// A block device for the shells to offer, if loop devices are available.
 fn disk(bench: &Bench) -> Option<LoopDevice> {
     let backing = bench.dir.path().join("backing");
     filled(&backing, 1 << 20, 1);

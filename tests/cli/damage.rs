@@ -1,7 +1,7 @@
-//! A disk that damages what it is given, and says nothing: each way of making sure finds all of it, with its name and
-//! its place, and nothing else.
+//! A disk that damages data silently: each method of verification finds all damage, with its kind and offset,
+//! and nothing else.
 //!
-//! The disk is bench/modelled-disk, shown as a file by nbdfuse and as a block device over that.
+//! The disk is bench/modelled-disk, mounted as a file by nbdfuse, with a loop device over it.
 use crate::support;
 use crate::support::{LoopDevice, ModelledDisk, engines, haul, in_one_line, memory_dir, modelled_disks, write_noise};
 use serde_json::Value;
@@ -10,18 +10,19 @@ use std::path::{Path, PathBuf};
 
 const LEN: usize = 4 << 20;
 const SECTOR: usize = 512;
-/// Bytes of a block that is digested.
+/// Block size of digests, in bytes.
 const BLOCK: u64 = 64 << 10;
 
-/// A damage: how the disk is asked for it, and the sectors that are wrong after the whole disk was written.
+/// A kind of damage: the disk's parameter for it, and the sectors that are wrong after the whole disk was
+/// written.
 struct Damage {
     words: &'static str,
     sectors: &'static [(u64, u64)],
-    /// What the pattern calls it where another run was there before, and where nothing was.
+    /// Its name in a pattern report on a disk with an earlier run, and on an empty disk.
     names: (&'static str, &'static str),
 }
 
-/// At the first and the last sector, across borders of blocks, and in the middle of a sector.
+/// At the first and the last sector, across block borders, and within a sector.
 const DAMAGES: [Damage; 8] = [
     Damage { words: "flip=0", sectors: &[(0, 1)], names: ("flipped", "flipped") },
     Damage { words: "flip=1000000", sectors: &[(1953, 1)], names: ("flipped", "flipped") },
@@ -33,7 +34,7 @@ const DAMAGES: [Damage; 8] = [
     Damage { words: "swap=512K:3M", sectors: &[(1024, 8), (6144, 8)], names: ("swapped", "swapped") },
 ];
 
-/// A disk that is served as a block device; its bytes are in `store`.
+/// A block device over a modelled disk; its data is in `store`.
 struct Bed {
     device: LoopDevice,
     _disk: ModelledDisk,
@@ -47,15 +48,16 @@ impl Bed {
     }
 
     fn name(&self) -> &str {
-        self.device.path().to_str().expect("device names are text")
+        self.device.path().to_str().expect("device names are UTF-8")
     }
 }
 
 /// The report, and the status.
 fn report(words: &[&str]) -> (Value, i32) {
     let output = haul().args(words).args(["--json", "--progress", "none"]).output().expect("haul runs");
-    let said = in_one_line(&output.stderr);
-    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{words:?}: {error}: {said}"));
+    let messages = in_one_line(&output.stderr);
+    let report =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{words:?}: {error}: {messages}"));
     (report, output.status.code().expect("no signal ended it"))
 }
 
@@ -71,7 +73,7 @@ fn damaged(damage: &Damage) -> Vec<(u64, u64)> {
     damage.sectors.iter().map(|(first, count)| (first * SECTOR as u64, count * SECTOR as u64)).collect()
 }
 
-/// The blocks of digests that the damage lies in.
+/// The blocks of digests that contain the damage.
 fn damaged_blocks(damage: &Damage) -> Vec<(u64, u64)> {
     let whole = |(offset, len): (u64, u64)| {
         let start = offset - offset % BLOCK;
@@ -80,15 +82,15 @@ fn damaged_blocks(damage: &Damage) -> Vec<(u64, u64)> {
     damaged(damage).into_iter().map(whole).collect()
 }
 
-/// The disk's words and its directory, empty or as another run of the pattern or of zeros left it.
+/// The disk's parameters and its directory, empty or with an earlier run of the pattern or with zeros.
 fn store(dir: &Path) -> PathBuf {
     let store = dir.join("store");
-    fs::File::create(&store).and_then(|file| file.set_len(LEN as u64)).expect("memory takes files");
+    fs::File::create(&store).and_then(|file| file.set_len(LEN as u64)).expect("the directory in memory is writable");
     store
 }
 
 #[test]
-fn the_pattern_names_each_damage_and_its_place() {
+fn the_pattern_names_each_kind_of_damage_with_its_offset() {
     let Some(plugin) = modelled_disks() else { return };
     let dir = memory_dir();
     for (number, damage) in DAMAGES.iter().enumerate() {
@@ -99,7 +101,7 @@ fn the_pattern_names_each_damage_and_its_place() {
                     let bed = Bed::on(dir.path(), &plugin, words)?;
                     let words = ["pattern", "write", "--yes", "--engine", engine, "--run", run, bed.name()];
                     let (written, status) = report(&words);
-                    assert_eq!(status, 0, "the disk says nothing: {written}");
+                    assert_eq!(status, 0, "the disk reports no error: {written}");
                     Some(bed)
                 };
                 if another_run_before && write("", "7").is_none() {
@@ -120,22 +122,22 @@ fn the_pattern_names_each_damage_and_its_place() {
 }
 
 #[test]
-fn comparing_and_reading_back_find_each_damage_where_it_is() {
+fn verify_and_read_back_find_each_damage_at_its_offset() {
     let Some(plugin) = modelled_disks() else { return };
     let dir = memory_dir();
     let (source, manifest) = (dir.path().join("source"), dir.path().join("manifest"));
     write_noise(&source, LEN, 51);
-    let source = source.to_str().expect("scratch names are text");
+    let source = source.to_str().expect("paths of test directories are UTF-8");
     for damage in &DAMAGES {
         for engine in engines() {
             store(dir.path());
             let Some(bed) = Bed::on(dir.path(), &plugin, damage.words) else { return };
             let _ = fs::remove_file(&manifest);
-            let manifest = manifest.to_str().expect("scratch names are text");
+            let manifest = manifest.to_str().expect("paths of test directories are UTF-8");
             let with_manifest = ["--manifest", manifest, "--manifest-block", "64K"];
             let copy = ["copy", "--yes", "--engine", engine];
             let (copied, status) = report(&[&copy[..], &with_manifest, &[source, bed.name()]].concat());
-            assert_eq!(status, 0, "the disk says nothing: {copied}");
+            assert_eq!(status, 0, "the disk reports no error: {copied}");
 
             let (found, status) = report(&["verify", "--engine", engine, source, bed.name()]);
             assert_eq!(status, 1, "{engine}: {}: {found}", damage.words);
@@ -145,7 +147,7 @@ fn comparing_and_reading_back_find_each_damage_where_it_is() {
             assert_eq!(status, 1, "{engine}: {}: {found}", damage.words);
             assert_eq!(extents(&found["differences"]["runs"]), damaged_blocks(damage), "{engine}: {}", damage.words);
 
-            // The disk damages what is written once more, too.
+            // The disk damages rewritten data, too.
             let verify = ["--verify", "--manifest-block", "64K"];
             let (found, status) = report(&[&copy[..], &verify, &[source, bed.name()]].concat());
             assert_eq!(status, 1, "{engine}: {}: {found}", damage.words);
@@ -157,12 +159,12 @@ fn comparing_and_reading_back_find_each_damage_where_it_is() {
 }
 
 #[test]
-fn what_one_more_try_mends_is_told_apart_from_what_stays_wrong() {
+fn damage_that_a_second_read_resolves_is_reported_apart_from_persistent_damage() {
     let Some(plugin) = modelled_disks() else { return };
     let dir = memory_dir();
     let source = dir.path().join("source");
     write_noise(&source, LEN, 52);
-    let source_name = source.to_str().expect("scratch names are text");
+    let source_name = source.to_str().expect("paths of test directories are UTF-8");
     let block = |number: u64| (number * BLOCK, BLOCK);
     for engine in engines() {
         store(dir.path());
@@ -181,10 +183,11 @@ fn what_one_more_try_mends_is_told_apart_from_what_stays_wrong() {
     }
 }
 
-/// So many of everything, at places drawn by `seed`: the disk's words, and the wrong sectors.
+/// Random damage, `count` of each kind, at offsets drawn by `seed`: the disk's parameters, and the wrong
+/// sectors.
 fn drawn(seed: u64, count: usize) -> (String, Vec<u64>) {
     let mut random = fastrand::Rng::with_seed(seed);
-    // Eight sectors each, one in two, so that none of them touches another.
+    // Eight sectors each, of which one in two is used, so that none are adjacent.
     let mut places: Vec<u64> = (0..LEN as u64 / 8192).map(|place| place * 8192).collect();
     random.shuffle(&mut places);
     let mut words = [Vec::new(), Vec::new(), Vec::new()];
@@ -202,7 +205,7 @@ fn drawn(seed: u64, count: usize) -> (String, Vec<u64>) {
                 words[1].push(format!("{place}:{}", sectors * SECTOR as u64));
                 wrong.extend(sector..sector + sectors);
             }
-            // Pairs: two and three follow each other.
+            // Pairs: two and three are adjacent.
             _ => {
                 words[2].push(place.to_string());
                 wrong.extend(sector..sector + 8);
@@ -214,21 +217,21 @@ fn drawn(seed: u64, count: usize) -> (String, Vec<u64>) {
     (format!("flip={} drop={} swap={}", words[0].join(","), words[1].join(","), pairs.join(",")), wrong)
 }
 
-/// Every sector of a list of runs.
+/// Every sector in a list of runs.
 fn sectors(list: &Value) -> Vec<u64> {
     let sector = SECTOR as u64;
     extents(list).into_iter().flat_map(|(offset, len)| offset / sector..(offset + len) / sector).collect()
 }
 
 #[test]
-fn of_many_damages_none_is_missed_and_none_is_made_up() {
+fn every_damage_is_found_without_false_alarms() {
     let Some(plugin) = modelled_disks() else { return };
     let dir = memory_dir();
     let source = dir.path().join("source");
     write_noise(&source, LEN, 53);
-    let source = source.to_str().expect("scratch names are text");
+    let source = source.to_str().expect("paths of test directories are UTF-8");
     for (seed, engine) in engines().into_iter().cycle().take(6).enumerate() {
-        // A clean disk first: its store is what the damaged one is stale against.
+        // A clean disk first: its store has the old data for stale sectors.
         for (words, wrong) in [(String::new(), Vec::new()), drawn(seed as u64, 40)] {
             store(dir.path());
             let Some(bed) = Bed::on(dir.path(), &plugin, &words) else { return };
@@ -252,9 +255,10 @@ fn of_many_damages_none_is_missed_and_none_is_made_up() {
                 report(&[&["copy", "--yes", "--engine", engine][..], &verify, &[source, bed.name()]].concat());
             let mut blocks: Vec<u64> = wrong.iter().map(|sector| sector * SECTOR as u64 / BLOCK).collect();
             blocks.dedup();
-            let told = extents(&found["verified"]["wrong"]);
-            let told: Vec<u64> = told.into_iter().flat_map(|(at, len)| at / BLOCK..(at + len) / BLOCK).collect();
-            assert_eq!((status, told), (status_wanted, blocks), "{engine}: {words}");
+            let reported = extents(&found["verified"]["wrong"]);
+            let reported: Vec<u64> =
+                reported.into_iter().flat_map(|(at, len)| at / BLOCK..(at + len) / BLOCK).collect();
+            assert_eq!((status, reported), (status_wanted, blocks), "{engine}: {words}");
         }
     }
 }

@@ -1,9 +1,8 @@
-//! `haul copy --delta=MANIFEST`: what is on the dest is told by a manifest, and the dest is not read.
+//! `haul copy --delta=MANIFEST`: a manifest describes the dest, which is not read.
 use crate::support;
-use crate::support::{Folder, LoopDevice, cmp, haul, in_one_line, memory_dir, scratch, stderr, write_noise};
+use crate::support::{LoopDevice, ScratchDir, cmp, haul, in_one_line, memory_dir, name, scratch, stderr, write_noise};
 use assert_cmd::Command;
 use serde_json::Value;
-use std::collections::HashSet;
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -11,13 +10,9 @@ use std::time::Duration;
 
 const BLOCK: usize = 64 << 10;
 
-fn name(path: &Path) -> &str {
-    path.to_str().expect("scratch names are text")
-}
-
-/// A source, its copy, and the manifest of that.
+/// A source, its copy, and the manifest of the copy.
 struct Copied {
-    dir: Folder,
+    dir: ScratchDir,
     source: PathBuf,
     dest: PathBuf,
     manifest: PathBuf,
@@ -49,20 +44,20 @@ impl Copied {
 
     /// Changes a byte of the source in each of these blocks.
     fn change(&self, blocks: &[usize]) {
-        let mut content = fs::read(&self.source).expect("it is there");
+        let mut content = fs::read(&self.source).expect("it exists");
         blocks.iter().for_each(|block| content[block * BLOCK + 77] ^= 1);
         fs::write(&self.source, content).expect("it can be written");
     }
 
-    /// What a run that was cut off leaves behind.
+    /// The journal of an interrupted run.
     fn journal(&self) -> PathBuf {
         self.dir.path().join(".dest.haul-journal")
     }
 }
 
-/// Writes in place, so that the file stays the one it was.
+/// Writes in place, so that the inode stays the same.
 fn write_at(path: &Path, content: &[u8], at: usize) {
-    let file = fs::OpenOptions::new().write(true).open(path).expect("it is there");
+    let file = fs::OpenOptions::new().write(true).open(path).expect("it exists");
     file.write_all_at(content, at as u64).expect("it can be written");
 }
 
@@ -71,7 +66,7 @@ fn bytes(report: &Value, which: &str) -> usize {
 }
 
 #[test]
-fn only_blocks_that_the_manifest_does_not_tell_of_are_written_and_it_is_brought_up_to_date() {
+fn only_blocks_that_differ_from_the_manifest_are_written_and_it_is_updated() {
     for words in [&[][..], &["--engine", "threads"], &["--verify"]] {
         let copied = Copied::new(40 * BLOCK + 123, 71);
         copied.change(&[0, 7, 8, 39]);
@@ -85,7 +80,7 @@ fn only_blocks_that_the_manifest_does_not_tell_of_are_written_and_it_is_brought_
         if words == ["--verify"] {
             assert_eq!(report["verified"]["right"], true);
         }
-        // And so on: what was changed back is not taken for what it was at first.
+        // Another update: data that was changed back counts as changed.
         copied.change(&[7, 20]);
         assert_eq!(bytes(&copied.copy(&[]), "written_bytes"), 2 * BLOCK);
         cmp(&copied.source, &copied.dest);
@@ -93,11 +88,11 @@ fn only_blocks_that_the_manifest_does_not_tell_of_are_written_and_it_is_brought_
 }
 
 #[test]
-fn the_time_and_the_rate_count_the_read_of_the_source_that_comes_before_the_copy() {
+fn time_and_rate_include_the_first_read_of_the_source() {
     let copied = Copied::new(32 * BLOCK, 78);
     let report = copied.copy(&["--limit", "4M"]);
     assert_eq!(bytes(&report, "written_bytes"), 0, "{report}");
-    // The limit holds for the read of the source, too, so that 2 MiB cannot take less than this.
+    // The limit applies to the read of the source, too, so that 2 MiB cannot take less time.
     let (elapsed_s, waited_s) = (report["elapsed_s"].as_f64(), report["limit_waited_s"].as_f64());
     assert!(elapsed_s.is_some_and(|elapsed_s| elapsed_s > 0.3), "{elapsed_s:?}");
     assert!(waited_s.is_some_and(|waited_s| waited_s > 0.2), "{waited_s:?}");
@@ -118,20 +113,11 @@ fn the_dest_is_hardly_read() {
     strace.arg(support::haul_path()).args(["copy", "--engine", "threads"]);
     strace.arg(format!("--delta={}", name(&copied.manifest))).args([name(&copied.source), name(&copied.dest)]);
     strace.assert().success();
-    let told = fs::read_to_string(&trace).expect("strace wrote it");
+    let calls = support::traced_calls(&trace);
     let read_of = |path: &Path| -> u64 {
-        // A call that another thread's came between has its result in a line of its own.
-        let (name, mut waiting, mut sum) = (format!("<{}>", path.display()), HashSet::new(), 0);
-        for line in told.lines() {
-            let thread = line.split(' ').next().unwrap_or_default();
-            let of_it = line.contains(&name) || line.contains("resumed>") && waiting.remove(thread);
-            if of_it && line.ends_with("<unfinished ...>") {
-                waiting.insert(thread);
-            } else if of_it {
-                sum += line.rsplit_once("= ").and_then(|(_, moved)| moved.trim().parse::<u64>().ok()).unwrap_or(0);
-            }
-        }
-        sum
+        let name = format!("<{}>", path.display());
+        let results = calls.lines().filter(|call| call.contains(&name)).filter_map(|call| call.rsplit_once("= "));
+        results.filter_map(|(_, moved)| moved.trim().parse::<u64>().ok()).sum()
     };
     assert!(read_of(&copied.source) >= 400 * BLOCK as u64);
     let of_dest = read_of(&copied.dest);
@@ -139,7 +125,7 @@ fn the_dest_is_hardly_read() {
 }
 
 #[test]
-fn a_source_that_grew_or_shrank_gives_a_dest_that_did() {
+fn a_source_that_grew_or_shrank_resizes_the_dest() {
     for len in [50 * BLOCK + 9, 11 * BLOCK + 5, 40 * BLOCK] {
         let copied = Copied::new(40 * BLOCK, 73);
         write_noise(&copied.source, len, 73);
@@ -151,8 +137,8 @@ fn a_source_that_grew_or_shrank_gives_a_dest_that_did() {
 #[test]
 fn holes_of_the_source_become_zeros_on_the_dest() {
     let copied = Copied::new(40 * BLOCK, 74);
-    let content = fs::read(&copied.source).expect("it is there");
-    let file = fs::File::create(&copied.source).expect("it can be made");
+    let content = fs::read(&copied.source).expect("it exists");
+    let file = fs::File::create(&copied.source).expect("it can be created");
     file.set_len(content.len() as u64).expect("it can grow");
     drop(file);
     let at = 30 * BLOCK;
@@ -163,18 +149,18 @@ fn holes_of_the_source_become_zeros_on_the_dest() {
 }
 
 #[test]
-fn a_dest_that_is_not_what_the_manifest_says_is_refused_before_the_first_write() {
+fn a_dest_that_differs_from_the_manifest_is_refused_before_the_first_write() {
     let copied = Copied::new(10 * BLOCK, 75);
     copied.change(&[1]);
-    let refused = |command: &mut Command, status: i32, said: &str| {
+    let refused = |command: &mut Command, status: i32, messages: &str| {
         let before = fs::read(&copied.dest).ok();
         let failed = command.assert().code(status);
-        let told = stderr(&failed);
-        assert!(told.contains(said), "{told}");
-        assert_eq!(fs::read(&copied.dest).ok(), before, "{said}");
-        assert!(!copied.journal().exists(), "{said}");
+        let reported = stderr(&failed);
+        assert!(reported.contains(messages), "{reported}");
+        assert_eq!(fs::read(&copied.dest).ok(), before, "{messages}");
+        assert!(!copied.journal().exists(), "{messages}");
     };
-    let stolen = fs::read(&copied.dest).expect("it is there");
+    let stolen = fs::read(&copied.dest).expect("it exists");
     let mut other = stolen.clone();
     other[5 * BLOCK] ^= 1;
     write_at(&copied.dest, &other, 0);
@@ -190,7 +176,7 @@ fn a_dest_that_is_not_what_the_manifest_says_is_refused_before_the_first_write()
     command.args(["copy", "--delta=/nowhere", name(&copied.source), name(&copied.dest)]);
     refused(&mut command, 1, "/nowhere");
     let elsewhere = copied.dir.path().join("elsewhere");
-    fs::write(&elsewhere, &stolen).expect("scratch takes files");
+    fs::write(&elsewhere, &stolen).expect("the file can be written");
     let mut command = haul();
     command.args(["copy", &format!("--delta={}", name(&copied.manifest)), name(&copied.source), name(&elsewhere)]);
     refused(&mut command, 3, "is neither");
@@ -200,20 +186,20 @@ fn a_dest_that_is_not_what_the_manifest_says_is_refused_before_the_first_write()
 }
 
 #[test]
-fn after_a_run_that_was_cut_off_the_manifest_is_not_believed_and_resume_goes_on() {
+fn after_an_interrupted_run_the_manifest_is_refused_and_resume_continues() {
     let copied = Copied::new(40 * BLOCK, 76);
     copied.change(&(0..40).step_by(2).collect::<Vec<_>>());
-    // So slow that there is time to kill it between its first and its last write.
+    // Slow enough to be killed between its first and its last write.
     let delta = format!("--delta={}", name(&copied.manifest));
     let words = ["copy", "--limit", "1M", "--progress", "none", &delta, name(&copied.source), name(&copied.dest)];
     let mut running = std::process::Command::new(support::haul_path()).args(words).spawn().expect("haul runs");
-    let old = fs::read(&copied.dest).expect("it is there")[77];
-    while fs::read(&copied.dest).expect("it is there")[77] == old {
-        assert_eq!(running.try_wait().expect("it is ours"), None, "it was over before it was killed");
+    let old = fs::read(&copied.dest).expect("it exists")[77];
+    while fs::read(&copied.dest).expect("it exists")[77] == old {
+        assert_eq!(running.try_wait().expect("this test created it"), None, "it was over before it was killed");
         std::thread::sleep(Duration::from_millis(1));
     }
-    running.kill().expect("it is ours");
-    running.wait().expect("it is ours");
+    running.kill().expect("this test created it");
+    running.wait().expect("this test created it");
     assert!(copied.journal().exists());
     let failed = copied.command(&[]).assert().code(3);
     assert!(stderr(&failed).contains("was interrupted"));
@@ -225,7 +211,7 @@ fn after_a_run_that_was_cut_off_the_manifest_is_not_believed_and_resume_goes_on(
 }
 
 #[test]
-fn a_device_is_judged_by_its_identity_and_becomes_equal() {
+fn a_device_is_matched_by_its_identity_and_becomes_equal() {
     let dir = memory_dir();
     let source = dir.path().join("source");
     write_noise(&source, 40 * BLOCK, 77);
@@ -235,7 +221,7 @@ fn a_device_is_judged_by_its_identity_and_becomes_equal() {
     let manifest = dir.path().join("m");
     let first = ["copy", "--yes", "--manifest-block", "64K", "--manifest", name(&manifest), name(&source)];
     haul().args(first).arg(device.path()).assert().success();
-    let mut content = fs::read(&source).expect("it is there");
+    let mut content = fs::read(&source).expect("it exists");
     content[9 * BLOCK] ^= 1;
     fs::write(&source, content).expect("it can be written");
     let output = haul()

@@ -1,21 +1,21 @@
-//! `make demo`, with and without a toolchain: its scripts see only the programs that a test gives them.
-use crate::support::{Folder, has, haul_path, scratch, stderr, stderr_lines};
+//! `make demo`, with and without a toolchain: its scripts find only the programs that a test installs.
+use crate::support::{ScratchDir, has, haul_path, scratch, stderr, stderr_lines};
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-/// Programs that the demo and its scripts use. None of them is a toolchain.
+/// Programs that the demo and its scripts use, without a toolchain.
 const PROGRAMS: &str = "sh make dirname sed sort head tail uname id df awk mktemp truncate losetup yes dd rm sync cmp \
                         date git stat env mkdir cp ln tr cat";
 
-/// A machine as the demo sees it: a folder of programs, which is the whole PATH.
+/// The machine of a demo: a directory of programs, which is the whole PATH.
 struct Machine {
-    dir: Folder,
+    dir: ScratchDir,
 }
 
 impl Machine {
-    /// With no toolchain and no haul. `None`: not even `make` is installed here.
+    /// Without toolchain and haul. `None`: `make` is not installed.
     fn new() -> Option<Self> {
         if !has("make") || !has("cmp") {
             return None;
@@ -23,7 +23,7 @@ impl Machine {
         let dir = scratch();
         fs::create_dir(dir.path().join("bin")).unwrap();
         for name in PROGRAMS.split_whitespace() {
-            let found = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"].map(|folder| format!("{folder}/{name}"));
+            let found = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"].map(|directory| format!("{directory}/{name}"));
             if let Some(path) = found.iter().find(|path| fs::exists(path).unwrap_or(false)) {
                 symlink(path, dir.path().join("bin").join(name)).unwrap();
             }
@@ -53,7 +53,7 @@ impl Machine {
     }
 }
 
-/// The lines that the demo itself said, without those of make.
+/// The lines printed by the demo, without those of make.
 fn lines(demo: &Assert) -> Vec<String> {
     stderr_lines(demo).lines().filter(|line| line.starts_with("demo: ")).map(str::to_owned).collect()
 }
@@ -61,21 +61,21 @@ fn lines(demo: &Assert) -> Vec<String> {
 #[track_caller]
 fn assert_the_disks_are_equal(demo: Assert) {
     let demo = demo.success();
-    let said = String::from_utf8_lossy(&demo.get_output().stdout).into_owned();
-    assert!(said.contains("The disks are equal"), "{said}");
+    let messages = String::from_utf8_lossy(&demo.get_output().stdout).into_owned();
+    assert!(messages.contains("the disks are equal"), "{messages}");
 }
 
 #[test]
-fn without_a_toolchain_and_haul_make_demo_says_in_two_lines_how_to_get_one() {
+fn without_a_toolchain_and_haul_make_demo_explains_the_installation_in_two_lines() {
     let Some(machine) = Machine::new() else { return };
     let lines = lines(&machine.demo().failure());
     assert_eq!(lines.len(), 2, "{lines:?}");
-    assert!(lines[0].contains("there is no Rust") && lines[0].contains("1.88 or newer"), "{lines:?}");
+    assert!(lines[0].contains("Rust is not installed") && lines[0].contains("1.88 or newer"), "{lines:?}");
     assert!(lines[1].contains("rustup") && lines[1].contains("make demo"), "{lines:?}");
 }
 
 #[test]
-fn with_the_rust_of_debian_12_make_demo_says_that_it_is_too_old_and_does_not_run_cargo() {
+fn with_the_rust_of_debian_12_make_demo_reports_it_as_too_old_and_does_not_run_cargo() {
     let Some(machine) = Machine::new() else { return };
     machine.has_script("rustc", "echo 'rustc 1.63.0'");
     machine.has_script("cargo", "echo 'cargo ran' >&2; exit 1");
@@ -86,7 +86,7 @@ fn with_the_rust_of_debian_12_make_demo_says_that_it_is_too_old_and_does_not_run
 }
 
 #[test]
-fn without_a_toolchain_make_demo_runs_the_haul_that_is_installed() {
+fn without_a_toolchain_make_demo_runs_the_installed_haul() {
     let Some(machine) = Machine::new() else { return };
     machine.has_haul();
     let demo = machine.demo();
@@ -96,10 +96,10 @@ fn without_a_toolchain_make_demo_runs_the_haul_that_is_installed() {
 }
 
 #[test]
-fn with_a_toolchain_make_demo_builds_haul_and_runs_what_it_built() {
+fn with_a_toolchain_make_demo_builds_and_runs_haul() {
     let Some(machine) = Machine::new() else { return };
     machine.has_script("rustc", "echo 'rustc 1.1000.0'");
-    // In place of a build that takes minutes.
+    // Replaces a build that takes minutes.
     let build = "mkdir -p \"$CARGO_TARGET_DIR/release\" && ln -s \"$HAUL\" \"$CARGO_TARGET_DIR/release/haul\"";
     machine.has_script("cargo", &format!("case $1 in build) {build} ;; esac"));
     let demo = machine.demo();

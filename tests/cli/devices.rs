@@ -1,4 +1,4 @@
-//! Disk to disk through the binary: loop devices over files in memory; cmp(1) judges.
+//! Copies between disks: loop devices over files in memory, compared by cmp(1).
 use crate::support::{
     LoopDevice, cmp, cmp_ranges, depth_of, direct_works, engines, filled, haul, memory_dir, noise, write_noise,
 };
@@ -8,10 +8,10 @@ use std::path::Path;
 const MIB: usize = 1 << 20;
 
 #[test]
-fn disk_to_disk_is_equal_with_every_engine_and_cache_mode() {
+fn a_disk_copies_to_a_disk_with_every_engine_and_cache_mode() {
     let dir = memory_dir();
     let (from, to) = (dir.path().join("from"), dir.path().join("to"));
-    // Sectors, but no whole pages and no whole blocks.
+    // Whole sectors, but partial pages and blocks.
     let size = 9 * MIB + 3 * 512;
     write_noise(&from, size, 21);
     let Some(source) = LoopDevice::over(&from) else { return };
@@ -23,30 +23,30 @@ fn disk_to_disk_is_equal_with_every_engine_and_cache_mode() {
             haul().args(options).arg(&source).arg(&dest).assert().success();
             cmp(&source, &dest);
             drop(dest);
-            // What lies beneath is equal too, once nothing is in between.
+            // The files below are equal too, after the loop devices are detached.
             cmp(&from, &to);
         }
     }
 }
 
 #[test]
-fn nothing_is_made_for_a_copy_to_a_device_that_nobody_agreed_to() {
+fn a_copy_to_a_device_that_was_not_confirmed_creates_no_files() {
     let dir = memory_dir();
     let [from, to, home] = ["from", "to", "home"].map(|name| dir.path().join(name));
     write_noise(&from, MIB, 24);
     filled(&to, MIB, 0);
-    fs::create_dir(&home).expect("memory takes folders");
+    fs::create_dir(&home).expect("the directory can be created");
     let Some(dest) = LoopDevice::over(&to) else { return };
     for options in [&["copy"][..], &["copy", "--offload"], &["copy", "--dry-run"]] {
         let mut command = haul();
         command.env_remove("XDG_STATE_HOME").env("HOME", &home).args(options).arg(&from).arg(&dest);
         command.assert().code(if options.contains(&"--dry-run") { 0 } else { 3 });
-        assert!(fs::read_dir(&home).expect("it is there").next().is_none(), "{options:?}");
+        assert!(fs::read_dir(&home).expect("it exists").next().is_none(), "{options:?}");
     }
 }
 
 #[test]
-fn block_sizes_and_depths_change_nothing() {
+fn a_disk_copies_with_every_block_size_and_queue_depth() {
     let dir = memory_dir();
     let (from, to) = (dir.path().join("from"), dir.path().join("to"));
     let size = 5 * MIB + 512;
@@ -65,22 +65,23 @@ fn block_sizes_and_depths_change_nothing() {
 }
 
 #[test]
-fn ranges_that_fit_no_sector_leave_their_neighbours_alone() {
+fn unaligned_ranges_leave_the_rest_of_their_sectors_unchanged() {
     let dir = memory_dir();
     let (from, to, expected) = (dir.path().join("from"), dir.path().join("to"), dir.path().join("expected"));
     let size = 4 * MIB;
     let bytes = write_noise(&from, size, 23);
     let Some(source) = LoopDevice::over(&from) else { return };
-    // Skip, seek, count: the same shift within a sector on both sides or not, within one sector, across many.
+    // Skip, seek, count: equal and different offsets within a sector on both sides, within one sector, across
+    // many.
     let cases =
         [(1, 1, 1), (0, 511, 2), (513, 513, 100), (7, 512, MIB + 5), (1000, 3000, MIB), (512, 1024, 700), (0, 0, 511)];
     let last = (size - 1, size - 1, 1);
     for engine in engines() {
         for (skip, seek, count) in cases.into_iter().chain([last]) {
             let mut model = noise(size, 24);
-            fs::write(&to, &model).expect("scratch takes files");
+            fs::write(&to, &model).expect("the file can be written");
             model[seek..seek + count].copy_from_slice(&bytes[skip..skip + count]);
-            fs::write(&expected, &model).expect("scratch takes files");
+            fs::write(&expected, &model).expect("the file can be written");
             let Some(dest) = LoopDevice::over(&to) else { return };
             let numbers = [skip, seek, count].map(|number| number.to_string());
             let range = ["--skip", &numbers[0], "--seek", &numbers[1], "--count", &numbers[2]];
@@ -103,13 +104,13 @@ fn only_the_front_changes(dir: &Path, size: usize) {
             if direct == "always" && !direct_always {
                 continue;
             }
-            fs::write(&disk, &old[..whole]).expect("scratch takes files");
+            fs::write(&disk, &old[..whole]).expect("the file can be written");
             let Some(dest) = LoopDevice::over(&disk) else { return };
             let options = ["copy", "--yes", "--engine", engine, "--direct", direct];
             haul().args(options).arg(&source).arg(&dest).assert().success();
             let mut model = old[..whole].to_vec();
             model[..size].copy_from_slice(&bytes);
-            fs::write(&expected, &model).expect("scratch takes files");
+            fs::write(&expected, &model).expect("the file can be written");
             cmp(&expected, &dest);
         }
     }
@@ -124,7 +125,7 @@ fn a_disk_is_not_changed_beyond_the_last_byte_of_the_source() {
 }
 
 #[test]
-fn a_disk_becomes_an_image_and_the_image_a_disk() {
+fn a_disk_is_copied_to_an_image_and_the_image_to_a_disk() {
     let dir = memory_dir();
     let (from, image, to) = (dir.path().join("from"), dir.path().join("image"), dir.path().join("to"));
     let size = 3 * MIB + 512;
@@ -138,7 +139,7 @@ fn a_disk_becomes_an_image_and_the_image_a_disk() {
 }
 
 #[test]
-fn disks_with_sectors_of_4096_bytes_take_whatever_ends_between_them() {
+fn disks_with_4096_byte_sectors_accept_unaligned_ends() {
     let dir = memory_dir();
     let (source, disk, expected) = (dir.path().join("source"), dir.path().join("disk"), dir.path().join("expected"));
     let bytes = write_noise(&source, MIB + 512, 28);
@@ -148,18 +149,18 @@ fn disks_with_sectors_of_4096_bytes_take_whatever_ends_between_them() {
         haul().args(["copy", "--yes", "--engine", engine]).arg(&source).arg(&dest).assert().success();
         let mut model = vec![0xAA; 2 * MIB];
         model[..bytes.len()].copy_from_slice(&bytes);
-        fs::write(&expected, model).expect("scratch takes files");
+        fs::write(&expected, model).expect("the file can be written");
         cmp(&expected, &dest);
     }
 }
 
 #[test]
-fn a_larger_disk_gets_the_smaller_one_at_its_front() {
+fn a_smaller_disk_is_copied_to_the_start_of_a_larger_one() {
     let dir = memory_dir();
     let (from, to) = (dir.path().join("from"), dir.path().join("to"));
     write_noise(&from, 2 * MIB, 29);
     write_noise(&to, 3 * MIB, 30);
-    fs::copy(&to, dir.path().join("old")).expect("scratch takes files");
+    fs::copy(&to, dir.path().join("old")).expect("the file can be written");
     let (Some(source), Some(dest)) = (LoopDevice::over(&from), LoopDevice::over(&to)) else { return };
     haul().args(["copy", "--yes"]).arg(&source).arg(&dest).assert().success();
     cmp_ranges(&source, 0, &dest, 0, 2 * MIB as u64);
@@ -167,20 +168,20 @@ fn a_larger_disk_gets_the_smaller_one_at_its_front() {
 }
 
 #[test]
-fn a_link_to_a_device_is_the_device() {
+fn a_symbolic_link_to_a_device_is_followed() {
     let dir = memory_dir();
     let (source, disk, link) = (dir.path().join("source"), dir.path().join("disk"), dir.path().join("by-id"));
     write_noise(&source, MIB, 31);
     filled(&disk, MIB, 0xAA);
     let Some(dest) = LoopDevice::over(&disk) else { return };
-    std::os::unix::fs::symlink(dest.path(), &link).expect("scratch takes links");
+    std::os::unix::fs::symlink(dest.path(), &link).expect("the test directory supports links");
     haul().args(["copy", "--yes"]).arg(&source).arg(&link).assert().success();
     cmp(&source, &dest);
-    assert!(fs::symlink_metadata(&link).expect("it is there").is_symlink());
+    assert!(fs::symlink_metadata(&link).expect("it exists").is_symlink());
 }
 
 #[test]
-fn with_no_tuning_option_a_disk_of_64_mib_is_copied_equal() {
+fn a_disk_of_64_mib_is_copied_without_tuning_options() {
     let dir = memory_dir();
     let (from, to) = (dir.path().join("from"), dir.path().join("to"));
     write_noise(&from, 64 * MIB, 32);

@@ -1,6 +1,9 @@
-//! Every command in the README, in the guides and in the examples of the man pages is run: on loop devices in place of
-//! its disks, in a folder with the files that it names, on a terminal where "yes" is typed.
-use crate::support::{Folder, LoopDevice, Terminal, filled, has, memory_dir, noise, scratch, skip, with_haul_in_path};
+//! Runs every command in the README, the guides and the examples of the man pages: with loop devices as disks,
+//! in a directory with the files that it names, on a terminal where "yes" is typed.
+use crate::support::{
+    FaultyServer, LoopDevice, NbdServer, ObjectServer, Reply, ScratchDir, Terminal, filled, has, make_certificates,
+    memory_dir, noise, scratch, skip, with_haul_in_path,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,29 +17,34 @@ const GUIDES: &[&str] = &[
     "docs/user/failing-disks.md",
     "docs/user/many-destinations.md",
     "docs/user/forensic-images.md",
+    "docs/user/network.md",
+    "docs/user/compressed-images.md",
 ];
 
-/// Beginnings of commands that are not run here: they build or install, or name a program of the user. tests/tidy
-/// knows the targets of the Makefile.
+/// Prefixes of commands that are not run here: they build or install, or run programs of the user. tests/tidy
+/// checks the targets of the Makefile.
 const NOT_RUN: &[&str] = &["make ", "sudo ", "cargo ", "ln -s"];
 
-/// Devices that no loop device can stand for. Such a command has to be understood, and to fail for them alone.
+/// Devices that cannot be replaced by loop devices. A command with them must be valid, and fail only because of
+/// them.
 const NOT_THERE: &[&str] = &["/dev/sg", "/dev/disk/by-id/"];
 
-/// Parts of commands with the status that they end with here; 0 for all others.
+/// Parts of commands with the expected status; 0 for all others.
 const STATUSES: &[(&str, i32)] = &[
+    // That of another image.
+    ("--checksum sha256:", 1),
     // A loop device has no serial number.
     ("--expect serial=", 3),
     ("haul verify /dev/zero", 1),
-    // It was not written before.
+    // The disk has no pattern yet.
     ("pattern write /dev/sdc &&", 0),
     ("pattern check /dev/sdc", 1),
     ("pattern check --json --run 7", 1),
-    // Nothing is to be restored.
+    // There is nothing to restore.
     ("tune --restore", 0),
 ];
 
-/// What is shortened: measurements take a minute by default, and the disks here are small.
+/// Replacements for shorter runs: measurements take a minute by default, and the disks here are small.
 const SHORTENED: &[(&str, &str)] = &[
     ("haul tune --quick ", "haul tune --time 1 "),
     ("--time 5m", "--time 1"),
@@ -48,7 +56,7 @@ const SHORTENED: &[(&str, &str)] = &[
     ("/dev/sda", "/dev/sdd"),
 ];
 
-/// The lines of the code blocks of a document that are for a shell.
+/// The shell commands in the code blocks of a document.
 fn in_code_blocks(document: &str) -> Vec<String> {
     let mut commands = Vec::new();
     let mut inside = false;
@@ -64,7 +72,7 @@ fn in_code_blocks(document: &str) -> Vec<String> {
     commands
 }
 
-/// The command lines among the examples of a man page.
+/// The commands in the examples of a man page.
 fn in_examples(page: &str) -> Vec<String> {
     let page = page.replace(".SH \"EXAMPLES\"", ".SH EXAMPLES");
     let examples = page.split(".SH EXAMPLES").nth(1).unwrap_or_default();
@@ -75,16 +83,32 @@ fn in_examples(page: &str) -> Vec<String> {
     blocks.flat_map(|(block, _)| block.lines().map(plain).collect::<Vec<_>>()).collect()
 }
 
-/// A folder with what the commands name, and the disks that stand for theirs.
+/// The address of the guide of a server with TLS.
+const TLS_ADDRESS: &str = "\"nbds://nas/vm1?tls-certificates=/etc/pki/haul\"";
+
+/// A directory with the files that the commands name, and disks in place of theirs.
 struct Bench {
-    // On a disk: a copy to a file in memory keeps no journal.
-    dir: Folder,
-    _backing: Folder,
+    // On a disk: no journal is kept for a copy to a file in memory.
+    dir: ScratchDir,
+    _backing: ScratchDir,
     disks: [LoopDevice; 3],
+    /// Replaces the server `nas`; `None`: nbdkit is not installed.
+    server: Option<NbdServer>,
+    /// Stands for `https://example.org`, and has `debian.img`.
+    web: FaultyServer,
+    /// Has the bucket `vault`; `None`: versitygw is not installed.
+    objects: Option<ObjectServer>,
+}
+
+/// A map of an image that has data everywhere.
+fn block_map() -> String {
+    let last = IMAGE_BYTES.div_ceil(4096) - 1;
+    let sizes = format!("<ImageSize>{IMAGE_BYTES}</ImageSize><BlockSize>4096</BlockSize>");
+    format!("<bmap version=\"1.2\">{sizes}<BlockMap><Range>0-{last}</Range></BlockMap></bmap>")
 }
 
 impl Bench {
-    /// `None`, and a line that says so, where there are no loop devices.
+    /// `None`, with a message, without loop devices.
     fn new() -> Option<Bench> {
         let (dir, backing) = (scratch(), memory_dir());
         let disk = |name: &str| {
@@ -93,43 +117,71 @@ impl Bench {
             LoopDevice::over(&file)
         };
         let disks = [disk("sdb")?, disk("sdc")?, disk("sdd")?];
-        Some(Bench { dir, _backing: backing, disks })
+        let certificates = dir.path().join("certificates");
+        fs::create_dir(&certificates).expect("the directory can be created");
+        if has("openssl") {
+            make_certificates(&certificates);
+        }
+        let [folder, size] = [format!("--tls-certificates={}", certificates.display()), DISK_BYTES.to_string()];
+        let tls = if has("openssl") { "--tls=on" } else { "--tls=off" };
+        let server = NbdServer::nbdkit(dir.path(), &[tls, &folder, "memory", &size]);
+        let web = FaultyServer::start(|asked| Reply::ranged(asked, &noise(DISK_BYTES, 2)[..IMAGE_BYTES]));
+        let objects = ObjectServer::start(backing.path());
+        Some(Bench { dir, _backing: backing, disks, server, web, objects })
     }
 
     fn home(&self) -> PathBuf {
         self.dir.path().join("home")
     }
 
-    /// The folder of a command as it is before, with the files that `line` reads: `/dev/sdb` and `sdb.img` are equal,
-    /// and so are `/dev/sdc`, `/dev/sdd` and `disk.img`, which begin with `debian.img`.
+    /// The initial directory of a command, with the files that `line` reads: `/dev/sdb` and `sdb.img` are
+    /// equal, and so are `/dev/sdc`, `/dev/sdd` and `disk.img`, which begin with `debian.img`.
     fn prepare(&self, line: &str) -> PathBuf {
-        let folder = self.dir.path().join("work");
-        for made in [&folder, &self.home()] {
+        let directory = self.dir.path().join("work");
+        for made in [&directory, &self.home()] {
             let _ = fs::remove_dir_all(made);
-            fs::create_dir(made).expect("scratch takes folders");
+            fs::create_dir(made).expect("the directory can be created");
         }
         let (source, dest) = (noise(DISK_BYTES, 1), noise(DISK_BYTES, 2));
-        let contents = [&source, &dest, &dest];
-        self.disks
-            .iter()
-            .zip(contents)
-            .for_each(|(disk, bytes)| fs::write(disk.path(), bytes).expect("disks take bytes"));
-        let write = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).expect("scratch takes files");
+        for (disk, bytes) in self.disks.iter().zip([&source, &dest, &dest]) {
+            fs::write(disk.path(), bytes).expect("disks can be written");
+        }
+        let write = |name: &str, bytes: &[u8]| fs::write(directory.join(name), bytes).expect("the file can be written");
         for name in ["debian.img", "monday.img", "tuesday.img", "a.img", "b.img"] {
             write(name, &dest[..IMAGE_BYTES]);
         }
         write("disk.img", &dest);
         write("list", b"0 64K\n1M 4K\n");
-        fs::create_dir(folder.join("backup")).expect("scratch takes folders");
+        write("from", b"1M 64K\n0 4K\n");
+        write("to", b"64K 68K\n");
+        fs::create_dir(directory.join("backup")).expect("the directory can be created");
         if line.contains("journal import") {
             write("sdb.map", format!("# Mapfile.\n0x0 + 1\n0x0 {DISK_BYTES:#x} +\n").as_bytes());
         }
-        // A copy makes its image anew.
-        if !line.starts_with("haul copy") || line.contains("sdb.img /") {
+        // Each copy creates its image.
+        let creates = line.starts_with("haul copy") || line.starts_with("haul rescue");
+        if line.contains("used.map") {
+            write("used.map", format!("0x0 + 1\n0x0 0x10000 +\n0x10000 {:#x} ?\n", DISK_BYTES - 65536).as_bytes());
+        }
+        if !creates || line.contains("sdb.img /") {
             write("sdb.img", &source);
         }
         if line.contains(".xz") {
-            self.run("xz -c debian.img >image.xz", &folder);
+            self.run("xz -c debian.img >image.xz && cp image.xz image.img.xz", &directory);
+            self.run("sha256sum image.img.xz >SHA256SUMS", &directory);
+        }
+        if line.contains("elsewhere/image.bmap") {
+            fs::create_dir(directory.join("elsewhere")).expect("the directory can be created");
+            write("elsewhere/image.bmap", block_map().as_bytes());
+        }
+        if line.contains("verify vm1.img") {
+            write("vm1.img", &source);
+        }
+        if let Some(server) = &self.objects {
+            let _ = fs::remove_file(server.file("debian.img"));
+            if line.starts_with("haul verify") && line.contains("s3://vault/debian.img") {
+                self.run("haul copy -q debian.img s3://vault/debian.img", &directory);
+            }
         }
         for (name, sides) in [
             ("sdb", "/dev/sdb of.img"),
@@ -137,52 +189,72 @@ impl Bench {
             ("monday", "monday.img of.img"),
             ("tuesday", "tuesday.img of.img"),
         ] {
-            // A copy makes the manifest that it names, too, and replaces none.
+            // A copy creates the manifest that it names, too, and does not replace one.
             let makes = line.starts_with("haul copy") && line.contains("--manifest ");
             if line.contains(&format!("{name}.manifest")) && !makes {
-                self.run(&format!("haul copy --yes --manifest {name}.manifest {sides}"), &folder);
+                self.run(&format!("haul copy --yes --manifest {name}.manifest {sides}"), &directory);
             }
         }
         for name in ["disk", "sdb"] {
             let continues = line.contains("--resume") && line.contains(&format!(" {name}.img"));
             if line.contains(&format!(".{name}.img.haul-journal")) || (continues && line.starts_with("haul copy")) {
-                let _ = fs::remove_file(folder.join(format!("{name}.img")));
+                let _ = fs::remove_file(directory.join(format!("{name}.img")));
                 let begun = "haul copy --time 1 --limit 4M --checkpoint 0.2 --block-size 64K /dev/sdb";
-                self.run(&format!("{begun} {name}.img || test $? = 4"), &folder);
+                self.run(&format!("{begun} {name}.img || test $? = 4"), &directory);
             }
         }
-        folder
+        directory
     }
 
-    /// Runs `line` in a shell on a terminal where "yes" is typed; what it showed, and its status.
-    fn tried(&self, line: &str, folder: &Path) -> (String, i32) {
+    /// Runs `line` in a shell on a terminal where "yes" is typed; returns its output, and its status.
+    fn tried(&self, line: &str, directory: &Path) -> (String, i32) {
         let named = ["/dev/sdb", "/dev/sdc", "/dev/sdd"].iter().zip(&self.disks);
         let line = named.fold(line.to_owned(), |line, (name, disk)| {
-            line.replace(name, disk.path().to_str().expect("its name is text"))
+            line.replace(name, disk.path().to_str().expect("its name is UTF-8"))
         });
+        let named = |word: &str| match (word.strip_prefix("nbd://nas/"), &self.server) {
+            (Some(export), Some(server)) => server.address(export),
+            _ if word == TLS_ADDRESS => self.server.as_ref().map_or_else(String::new, |server| {
+                let (address, folder) = (server.address("").replacen("nbd", "nbds", 1), self.dir.path());
+                format!("\"{address}&tls-certificates={}/certificates\"", folder.display())
+            }),
+            _ => match word.strip_prefix("https://example.org/") {
+                Some(path) => self.web.url(path),
+                None => word.to_owned(),
+            },
+        };
+        let line = line.split(' ').map(named).collect::<Vec<_>>().join(" ");
         let mut command = Command::new("sh");
-        command.args(["-c", &format!("cd {} && {{ {line}\n}}", folder.display())]);
+        command.args(["-c", &format!("cd {} && {{ {line}\n}}", directory.display())]);
         command.env("PATH", with_haul_in_path()).env("HOME", self.home()).env_remove("XDG_CONFIG_HOME");
         command.env("XDG_STATE_HOME", self.home().join("state"));
+        command.envs(self.objects.iter().flat_map(ObjectServer::environment));
         let mut terminal = Terminal::sized(100, 40, command);
-        // Once for each destination.
+        // One answer per destination.
         (0..3).for_each(|_| terminal.answer("yes"));
         let (shown, status) = terminal.end();
         (shown.text, status)
     }
 
     #[track_caller]
-    fn run(&self, line: &str, folder: &Path) {
-        let (shown, status) = self.tried(line, folder);
+    fn run(&self, line: &str, directory: &Path) {
+        let (shown, status) = self.tried(line, directory);
         assert_eq!(status, 0, "{line}\n{shown}");
     }
 }
 
-/// Runs all commands, each in a folder of its own; complaints of those that did not work.
+/// Runs all commands, each in a separate directory; returns the failures.
 fn complaints(commands: &[String]) -> Vec<String> {
     let Some(bench) = Bench::new() else { return Vec::new() };
     let mut complaints = Vec::new();
     for command in commands.iter().filter(|command| !NOT_RUN.iter().any(|start| command.starts_with(start))) {
+        let is_by_tls = command.contains(TLS_ADDRESS);
+        if (command.contains("nbd://nas/") || is_by_tls) && bench.server.is_none() || is_by_tls && !has("openssl") {
+            continue;
+        }
+        if command.contains("s3://vault") && bench.objects.is_none() {
+            continue;
+        }
         let shorter = |line: String, (long, short): &(&str, &str)| line.replace(long, short);
         let mut line = SHORTENED.iter().fold(command.clone(), shorter);
         for verb in ["haul tune ", "haul profile "] {
@@ -190,8 +262,8 @@ fn complaints(commands: &[String]) -> Vec<String> {
                 line = line.replacen(verb, &format!("{verb}--time 1 "), 1);
             }
         }
-        let folder = bench.prepare(&line);
-        let (shown, status) = bench.tried(&line, &folder);
+        let directory = bench.prepare(&line);
+        let (shown, status) = bench.tried(&line, &directory);
         let as_expected = if NOT_THERE.iter().any(|device| line.contains(device)) {
             status != 0 && status != 2 && shown.to_lowercase().contains("no such")
         } else {
@@ -226,10 +298,10 @@ fn the_examples_of_the_man_pages_work() {
     if !has("xz") {
         return skip("xz is not installed");
     }
-    let pages = fs::read_dir(root().join("contrib")).expect("it is there").flatten().map(|entry| entry.path());
+    let pages = fs::read_dir(root().join("contrib")).expect("it exists").flatten().map(|entry| entry.path());
     let mut commands = Vec::new();
     for page in pages.filter(|path| path.extension().is_some_and(|extension| extension == "1")) {
-        let examples = in_examples(&fs::read_to_string(&page).expect("it is text"));
+        let examples = in_examples(&fs::read_to_string(&page).expect("it is UTF-8"));
         assert!(!examples.is_empty(), "{} has no examples", page.display());
         commands.extend(examples);
     }
@@ -238,13 +310,13 @@ fn the_examples_of_the_man_pages_work() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
-/// Guides that the test above does not know are not tested.
+/// Guides missing from the test above are not tested.
 #[test]
-fn every_guide_is_run() {
-    let formats = ["journal.md", "json.md", "manifest.md", "reliability.md"];
-    for entry in fs::read_dir(root().join("docs/user")).expect("it is there").flatten() {
+fn every_guide_has_commands_that_are_run() {
+    let references = ["journal.md", "json.md", "manifest.md", "pages.md", "reliability.md"];
+    for entry in fs::read_dir(root().join("docs/user")).expect("it exists").flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let guide = format!("docs/user/{name}");
-        assert!(formats.contains(&name.as_str()) || GUIDES.contains(&guide.as_str()), "{guide} is not run");
+        assert!(references.contains(&name.as_str()) || GUIDES.contains(&guide.as_str()), "{guide} is not run");
     }
 }

@@ -1,6 +1,8 @@
-//! File to file through the binary; cmp(1) judges.
+//! Copies between files, compared by cmp(1).
 use crate::support;
-use crate::support::{cmp, depth_of, direct_works, engines, filled, haul, in_one_line, noise, scratch, write_noise};
+use crate::support::{
+    cmp, depth_of, direct_works, engines, filled, haul, in_one_line, noise, scratch, traced_calls, write_noise,
+};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -8,7 +10,7 @@ use std::path::Path;
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 
-/// Around every boundary that a copier has: sectors, pages, blocks, and the odd rest behind them.
+/// Around every boundary: sectors, pages, blocks, and the partial blocks after them.
 const SIZES: &[usize] = &[
     1,
     511,
@@ -30,7 +32,7 @@ fn copy(source: &Path, dest: &Path, options: &[&str]) {
 }
 
 #[test]
-fn files_of_any_size_arrive_whole_with_every_engine_and_cache_mode() {
+fn files_of_any_size_are_copied_with_every_engine_and_cache_mode() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     let direct_always = direct_works(dir.path());
@@ -50,7 +52,7 @@ fn files_of_any_size_arrive_whole_with_every_engine_and_cache_mode() {
 }
 
 #[test]
-fn block_sizes_and_depths_that_fit_badly_change_nothing() {
+fn a_file_copies_with_odd_block_sizes_and_queue_depths() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, 2 * MIB + 4_321, 7);
@@ -64,7 +66,7 @@ fn block_sizes_and_depths_that_fit_badly_change_nothing() {
 }
 
 #[test]
-fn with_no_option_a_new_file_becomes_the_source() {
+fn without_options_a_new_file_equals_the_source() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("a new file"));
     write_noise(&source, 5 * MIB + 77, 1);
@@ -73,7 +75,7 @@ fn with_no_option_a_new_file_becomes_the_source() {
 }
 
 #[test]
-fn a_longer_old_tail_is_cut_off() {
+fn a_longer_existing_file_is_truncated() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     for engine in engines() {
@@ -87,21 +89,22 @@ fn a_longer_old_tail_is_cut_off() {
 }
 
 #[test]
-fn an_empty_source_makes_an_empty_dest() {
+fn an_empty_source_creates_an_empty_dest() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, 0, 0);
     copy(&source, &dest, &[]);
-    assert_eq!(fs::metadata(&dest).expect("it was made").len(), 0);
+    assert_eq!(fs::metadata(&dest).expect("it was created").len(), 0);
 }
 
 #[test]
-fn a_range_changes_its_bytes_and_no_others() {
+fn a_range_changes_only_its_own_bytes() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     let expected = dir.path().join("expected");
     let from = write_noise(&source, 2 * MIB + 100, 3);
-    // Aligned and not, the same shift on both sides and not, to the end of the source, of one byte, beyond the dest.
+    // Aligned and unaligned, equal and different offsets, to the end of the source, of one byte, beyond the
+    // dest.
     let cases: &[(usize, usize, Option<usize>)] = &[
         (0, 0, Some(1)),
         (4096, 8192, Some(65_536)),
@@ -115,11 +118,11 @@ fn a_range_changes_its_bytes_and_no_others() {
     for engine in engines() {
         for &(skip, seek, count) in cases {
             let mut model = noise(MIB + 700_000, 4);
-            fs::write(&dest, &model).expect("scratch takes files");
+            fs::write(&dest, &model).expect("the file can be written");
             let len = count.unwrap_or(from.len() - skip);
             model.resize(model.len().max(seek + len), 0);
             model[seek..seek + len].copy_from_slice(&from[skip..skip + len]);
-            fs::write(&expected, &model).expect("scratch takes files");
+            fs::write(&expected, &model).expect("the file can be written");
             let (skip, seek) = (skip.to_string(), seek.to_string());
             let mut options = vec!["--engine", engine, "--skip", &skip, "--seek", &seek];
             let count = count.map(|count| count.to_string());
@@ -131,31 +134,31 @@ fn a_range_changes_its_bytes_and_no_others() {
 }
 
 #[test]
-fn suffixes_of_sizes_mean_what_they_say() {
+fn sizes_accept_the_usual_suffixes() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, 3 * MIB, 5);
     for (count, bytes) in [("1K", 1024), ("1KB", 1000), ("1M", MIB), ("1MB", 1_000_000), ("3s", 1536), ("7", 7)] {
         let _ = fs::remove_file(&dest);
         copy(&source, &dest, &["--count", count]);
-        assert_eq!(fs::metadata(&dest).expect("it was made").len(), bytes as u64, "--count {count}");
+        assert_eq!(fs::metadata(&dest).expect("it was created").len(), bytes as u64, "--count {count}");
     }
 }
 
 #[test]
-fn a_symbolic_link_as_dest_is_followed_and_stays_a_link() {
+fn a_symbolic_link_as_dest_is_followed_and_kept() {
     let dir = scratch();
     let (source, dest, link) = (dir.path().join("source"), dir.path().join("dest"), dir.path().join("link"));
     write_noise(&source, MIB + 1, 6);
     filled(&dest, 10, 1);
-    symlink(&dest, &link).expect("scratch takes links");
+    symlink(&dest, &link).expect("the test directory supports links");
     copy(&source, &link, &[]);
     cmp(&source, &dest);
-    assert!(fs::symlink_metadata(&link).expect("it is there").is_symlink());
+    assert!(fs::symlink_metadata(&link).expect("it exists").is_symlink());
 }
 
 #[test]
-fn a_name_that_looks_like_an_option_or_has_odd_letters_is_a_name() {
+fn file_names_like_options_or_with_unusual_characters_are_accepted() {
     let dir = scratch();
     write_noise(&dir.path().join("--count"), 1000, 8);
     let mut command = haul();
@@ -171,12 +174,12 @@ fn a_dry_run_writes_nothing() {
     filled(&dest, 100, 0xAA);
     copy(&source, &dest, &["--dry-run"]);
     copy(&source, &fresh, &["--dry-run"]);
-    assert_eq!(fs::read(&dest).expect("it is there"), vec![0xAA; 100]);
+    assert_eq!(fs::read(&dest).expect("it exists"), vec![0xAA; 100]);
     assert!(!fresh.exists(), "--dry-run made the dest");
 }
 
 #[test]
-fn without_a_flush_the_bytes_are_the_same() {
+fn a_copy_without_a_flush_has_the_same_bytes() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, 2 * MIB + 1, 10);
@@ -184,13 +187,13 @@ fn without_a_flush_the_bytes_are_the_same() {
     cmp(&source, &dest);
 }
 
-/// The system calls of a copy that make something durable, one a line, with the paths of their descriptors.
+/// The system calls of a copy that make data durable, one per line, with the paths of their descriptors.
 fn flushes(engine: &str, source: &Path, dest: &Path) -> String {
     let log = source.with_file_name("trace");
     let mut command = assert_cmd::Command::new("strace");
     command.args(["-f", "-y", "-e", "trace=fsync,fdatasync,syncfs", "-o"]).arg(&log).arg(support::haul_path());
     command.args(["copy", "--engine", engine]).args([source, dest]).assert().success();
-    fs::read_to_string(log).expect("strace writes it")
+    traced_calls(&log)
 }
 
 #[test]
@@ -199,7 +202,7 @@ fn status_0_means_that_the_dest_was_flushed_and_the_name_of_a_new_file_too() {
         return;
     }
     let dir = scratch();
-    let dir_path = dir.path().canonicalize().expect("it is there");
+    let dir_path = dir.path().canonicalize().expect("it exists");
     let (source, dest) = (dir_path.join("source"), dir_path.join("dest"));
     write_noise(&source, 2 * MIB + 5, 88);
     let flushed = |log: &str, path: &Path| {

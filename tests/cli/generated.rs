@@ -1,10 +1,10 @@
-//! The checked-in man page and completions are what the binary makes; `make generate` renews them.
+//! The checked-in man pages and completions are those that the binary generates; `make generate` updates them.
 use crate::support;
 use crate::support::{has, haul};
 use std::fs;
 use std::path::PathBuf;
 
-/// Files of contrib that are no man pages.
+/// Files of contrib that are not man pages.
 const COMPLETIONS: &[(&str, &str)] = &[
     ("bash", "contrib/completions/haul.bash"),
     ("zsh", "contrib/completions/_haul"),
@@ -15,7 +15,7 @@ const COMPLETIONS: &[(&str, &str)] = &[
 const SECTIONS: &[&str] =
     &["NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES", "SEE ALSO"];
 
-/// What the list of commands in `haul --help` has that has a man page: the kin of sg_dd share its page.
+/// The commands in `haul --help` that have a man page: sg_dd and its variants share one.
 fn commands() -> Vec<String> {
     let help = haul().arg("--help").assert().success();
     let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
@@ -28,7 +28,7 @@ fn commands() -> Vec<String> {
     commands
 }
 
-/// Every man page: what `haul generate` calls it, and its file.
+/// Every man page: its name for `haul generate`, and its file.
 fn pages() -> Vec<(String, String)> {
     let own = commands().into_iter().map(|name| (format!("man-{name}"), format!("contrib/haul-{name}.1")));
     [("man".to_owned(), "contrib/haul.1".to_owned())].into_iter().chain(own).collect()
@@ -40,13 +40,13 @@ fn root() -> PathBuf {
 
 fn generate(kind: &str) -> String {
     let assert = haul().args(["generate", kind]).assert().success();
-    let text = String::from_utf8(assert.get_output().stdout.clone()).expect("it is text");
+    let text = String::from_utf8(assert.get_output().stdout.clone()).expect("it is UTF-8");
     assert!(text.contains("haul"), "haul generate {kind} printed {text:?}");
     text
 }
 
 #[test]
-fn what_is_checked_in_is_what_the_binary_makes() {
+fn generated_files_are_up_to_date() {
     let completions = COMPLETIONS.iter().map(|(kind, path)| ((*kind).to_owned(), (*path).to_owned()));
     for (kind, path) in pages().into_iter().chain(completions) {
         let made = generate(&kind);
@@ -57,16 +57,16 @@ fn what_is_checked_in_is_what_the_binary_makes() {
 }
 
 #[test]
-fn contrib_has_no_man_page_that_the_binary_does_not_make_and_make_install_installs_all() {
+fn every_man_page_of_contrib_is_generated_and_installed() {
     let mut made: Vec<String> = pages().into_iter().map(|(_, path)| path).collect();
-    let entries = fs::read_dir(root().join("contrib")).expect("it is there").flatten();
+    let entries = fs::read_dir(root().join("contrib")).expect("it exists").flatten();
     let names = entries.map(|entry| format!("contrib/{}", entry.file_name().to_string_lossy()));
     let mut kept: Vec<String> = names.filter(|name| name.ends_with(".1")).collect();
     made.sort();
     kept.sort();
     assert_eq!(made, kept);
 
-    let makefile = fs::read_to_string(root().join("Makefile")).expect("it is there");
+    let makefile = fs::read_to_string(root().join("Makefile")).expect("it exists");
     let pages = makefile.lines().find_map(|line| line.strip_prefix("pages = ")).expect("it lists the pages");
     let mut commands = commands();
     commands.sort();
@@ -74,7 +74,7 @@ fn contrib_has_no_man_page_that_the_binary_does_not_make_and_make_install_instal
 }
 
 #[test]
-fn every_man_page_has_the_sections_that_readers_look_for_in_their_order() {
+fn every_man_page_has_the_usual_sections_in_order() {
     for (kind, _) in pages() {
         let page = generate(&kind);
         let headings: Vec<&str> = page
@@ -92,7 +92,7 @@ fn man_pages_pass_the_lint_of_mandoc_and_of_groff() {
     let dir = support::scratch();
     for (kind, _) in pages() {
         let file = dir.path().join(format!("{kind}.1"));
-        fs::write(&file, generate(&kind)).expect("scratch takes files");
+        fs::write(&file, generate(&kind)).expect("the file can be written");
         for (tool, options) in [("mandoc", &["-T", "lint"][..]), ("man", &["--warnings", "-E", "UTF-8", "-l"])] {
             if !has(tool) {
                 support::skip(&format!("{tool} is not installed"));
@@ -107,7 +107,7 @@ fn man_pages_pass_the_lint_of_mandoc_and_of_groff() {
 
 #[test]
 fn man_pages_have_the_date_of_their_version() {
-    let changelog = fs::read_to_string(root().join("CHANGELOG.md")).expect("it is there");
+    let changelog = fs::read_to_string(root().join("CHANGELOG.md")).expect("it exists");
     let version = env!("CARGO_PKG_VERSION");
     let heading = changelog.lines().find_map(|line| line.strip_prefix(&format!("## [{version}] - ")));
     let date = heading.unwrap_or_else(|| panic!("CHANGELOG.md has no heading for {version}"));
@@ -119,7 +119,7 @@ fn man_pages_have_the_date_of_their_version() {
 fn man_pages_have_every_option_of_the_help() {
     for verb in commands() {
         let page = generate(&format!("man-{verb}")).replace('\\', "");
-        // The help of the commands below it has the options of those.
+        // The help of the subcommands has their options.
         let below: &[&str] = match verb.as_str() {
             "pattern" => &["write", "check"],
             "manifest" => &["show", "diff"],
@@ -129,7 +129,7 @@ fn man_pages_have_every_option_of_the_help() {
         for word in below {
             let help = haul().arg(&verb).args((!word.is_empty()).then_some(word)).arg("--help").assert().success();
             let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
-            // A line that begins with an option describes it; others may name those of other commands.
+            // A line that begins with an option describes it; other lines may name options of other commands.
             let described = help.lines().map(str::trim).filter(|line| line.starts_with('-'));
             let words =
                 described.filter_map(|line| line.split([' ', ',', '[', '=']).find(|word| word.starts_with("--")));
@@ -143,7 +143,7 @@ fn man_pages_have_every_option_of_the_help() {
 }
 
 #[test]
-fn the_man_page_has_every_operand_and_word_of_dd() {
+fn the_man_page_has_every_operand_and_value_of_dd() {
     let section = generate("man-dd").replace('\\', "");
     let operands = "if= of= bs= ibs= obs= cbs= count= skip= iseek= seek= oseek= conv= iflag= oflag= status=none \
                     status=noxfer status=progress ascii ebcdic ibm block unblock lcase ucase sparse swab sync excl \
@@ -158,7 +158,7 @@ fn the_man_page_has_every_operand_and_word_of_dd() {
 }
 
 #[test]
-fn the_man_page_has_every_operand_word_and_status_of_the_sg_family() {
+fn the_man_page_has_every_operand_value_and_status_of_the_sg_family() {
     let page = generate("man-sg_dd").replace('\\', "");
     let mut help = String::new();
     for front in ["sg_dd", "sgp_dd", "sgm_dd"] {
@@ -180,15 +180,15 @@ fn the_man_page_has_every_operand_word_and_status_of_the_sg_family() {
 }
 
 #[test]
-fn shells_can_read_their_completions() {
+fn every_shell_parses_its_completions() {
     let dir = support::scratch();
     for (shell, kind) in [("bash", "bash"), ("zsh", "zsh"), ("fish", "fish")] {
         if !has(shell) {
             continue;
         }
         let file = dir.path().join(kind);
-        fs::write(&file, generate(kind)).expect("scratch takes files");
+        fs::write(&file, generate(kind)).expect("the file can be written");
         let status = std::process::Command::new(shell).arg("-n").arg(&file).status().expect("it is installed");
-        assert!(status.success(), "{shell} -n says no");
+        assert!(status.success(), "{shell} -n fails");
     }
 }

@@ -1,4 +1,4 @@
-//! `haul help` and `haul version`, and that help names every command.
+//! `haul help` and `haul version`, and the list of all commands in help.
 use crate::support::{self, haul};
 
 fn printed(words: &[&str]) -> String {
@@ -7,7 +7,7 @@ fn printed(words: &[&str]) -> String {
 }
 
 #[test]
-fn help_and_version_are_commands_too() {
+fn help_and_version_are_commands() {
     assert_eq!(printed(&["version"]), printed(&["--version"]));
     assert_eq!(printed(&["help"]), printed(&["--help"]));
     let commands = [
@@ -43,7 +43,7 @@ fn help_names_every_command_and_the_fronts() {
 }
 
 #[test]
-fn short_help_says_in_one_screen_what_it_leaves_out() {
+fn short_help_fits_one_screen_and_refers_to_the_full_help() {
     for (command, lines) in [("copy", 23), ("verify", 23), ("pattern write", 23)] {
         let words: Vec<&str> = command.split(' ').chain(["-h"]).collect();
         let text = printed(&words);

@@ -1,37 +1,33 @@
-//! Every end has its JSON, and between its lines stands nothing else.
+//! Every run ends with a JSON document, and no other text appears between lines of JSON.
 use crate::support::{
-    FailingDisk, Fails, LoopDevice, Running, copied_bytes, haul, memory_dir, scratch, stderr_lines, write_noise,
+    FailingDisk, Fails, LoopDevice, Running, copied_bytes, haul, memory_dir, name, scratch, stderr_lines, write_noise,
 };
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
 use std::process::Stdio;
 
 const MIB: usize = 1 << 20;
 const SIGUSR1: i32 = 10;
 const SIGTERM: i32 = 15;
 
-fn name(path: &Path) -> &str {
-    path.to_str().expect("scratch names are text")
-}
-
-/// What was said on standard error, each line of which has to be JSON.
+/// Standard error, each line of which must be JSON.
 #[track_caller]
-fn lines(said: &str) -> Vec<Value> {
-    let read = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line:?} in\n{said}"));
-    said.lines().map(read).collect()
+fn lines(messages: &str) -> Vec<Value> {
+    let read =
+        |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line:?} in\n{messages}"));
+    messages.lines().map(read).collect()
 }
 
 #[test]
-fn a_signal_before_the_first_request_has_its_report_too() {
+fn a_signal_before_the_first_request_prints_the_report() {
     let dir = scratch();
     let [fifo, dest] = ["fifo", "dest"].map(|name| dir.path().join(name));
-    mknodat(CWD, &fifo, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("scratch takes FIFOs");
-    // Nobody ever opens the FIFO to write: the copy waits for its source.
+    mknodat(CWD, &fifo, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("the test directory supports FIFOs");
+    // No process opens the FIFO for writing: the copy waits for its source.
     for verb in ["copy", "verify"] {
-        fs::write(&dest, "what was there").expect("scratch takes files");
+        fs::write(&dest, "what was there").expect("the file can be written");
         let words = [verb, "--json", "--progress", "json", name(&fifo), name(&dest)];
         let mut copy = Running::start(&words, Stdio::null(), Stdio::piped());
         copy.wait_for_handler(SIGTERM);
@@ -39,18 +35,18 @@ fn a_signal_before_the_first_request_has_its_report_too() {
         copy.signal(Signal::TERM);
         let printed: Value = serde_json::from_str(&copy.end_by(SIGTERM)).expect("the report is JSON");
         assert_eq!((&printed["report"], &printed["status"]), (&verb.into(), &"interrupted".into()));
-        let said = lines(&copy.said);
-        assert_eq!(said.len(), 1, "{said:?}");
-        assert_eq!((&said[0]["type"], &said[0]["signal"]), (&"summary".into(), &SIGTERM.into()));
-        assert_eq!(fs::read(&dest).expect("it is there"), b"what was there");
+        let messages = lines(&copy.messages);
+        assert_eq!(messages.len(), 1, "{messages:?}");
+        assert_eq!((&messages[0]["type"], &messages[0]["signal"]), (&"summary".into(), &SIGTERM.into()));
+        assert_eq!(fs::read(&dest).expect("it exists"), b"what was there");
     }
 }
 
 #[test]
-fn who_asks_before_the_first_request_is_told_so_in_words_only() {
+fn usr1_before_the_first_request_prints_text_but_no_json() {
     let dir = scratch();
     let [fifo, dest] = ["fifo", "dest"].map(|name| dir.path().join(name));
-    mknodat(CWD, &fifo, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("scratch takes FIFOs");
+    mknodat(CWD, &fifo, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("the test directory supports FIFOs");
     let mut copy = Running::start(&["copy", name(&fifo), name(&dest)], Stdio::null(), Stdio::null());
     copy.wait_for_handler(SIGUSR1);
     copy.signal(Signal::USR1);
@@ -58,37 +54,37 @@ fn who_asks_before_the_first_request_is_told_so_in_words_only() {
 }
 
 #[test]
-fn digests_of_what_goes_to_standard_output_are_in_the_summary() {
+fn digests_of_a_copy_to_standard_output_are_in_the_summary() {
     let dir = scratch();
     let source = dir.path().join("source");
     write_noise(&source, MIB, 3);
     let words = ["copy", "--progress", "json", "--hash", "md5", name(&source), "-"];
     let assert = haul().args(words).assert().success();
-    let said = lines(&stderr_lines(&assert));
-    let summary = said.last().expect("there are lines");
+    let messages = lines(&stderr_lines(&assert));
+    let summary = messages.last().expect("there are lines");
     assert_eq!((&summary["type"], &summary["digests"][0]["hash"]), (&"summary".into(), &"md5".into()));
 }
 
 #[test]
-fn a_dest_that_is_dropped_is_a_line_of_json() {
+fn a_dropped_dest_has_a_line_of_json() {
     let dir = memory_dir();
     let [source, small, other] = ["source", "small", "other"].map(|name| dir.path().join(name));
     let bytes = write_noise(&source, 4 * MIB, 4);
-    fs::write(&small, vec![0; 4 * MIB]).expect("memory takes files");
+    fs::write(&small, vec![0; 4 * MIB]).expect("the directory in memory is writable");
     let bad = 2 * MIB as u64..2 * MIB as u64 + 4096;
     let Some(disk) = FailingDisk::over(dir.path(), &small, Fails::Writes, bad) else { return };
     let Some(device) = LoopDevice::over(&disk.path()) else { return };
     let words = ["copy", "--yes", "--progress", "json", name(&source), name(&other), "--also", name(device.path())];
     let assert = haul().args(words).assert().code(1);
-    let said = lines(&stderr_lines(&assert));
-    let is_told =
+    let messages = lines(&stderr_lines(&assert));
+    let is_reported =
         |line: &Value| line["type"] == "warning" && line["message"].to_string().contains("haul drops this destination");
-    assert!(said.iter().any(is_told), "{said:?}");
-    assert_eq!(fs::read(&other).expect("it is there"), bytes);
+    assert!(messages.iter().any(is_reported), "{messages:?}");
+    assert_eq!(fs::read(&other).expect("it exists"), bytes);
 }
 
 #[test]
-fn a_file_beside_the_copy_that_cannot_be_written_is_told_in_the_summary() {
+fn a_record_file_that_cannot_be_written_is_in_the_summary() {
     let dir = scratch();
     let [source, dest, manifest] = ["source", "dest", "manifest"].map(|name| dir.path().join(name));
     write_noise(&source, 4 * MIB, 5);
@@ -96,12 +92,12 @@ fn a_file_beside_the_copy_that_cannot_be_written_is_told_in_the_summary() {
     let words = [&slow[..], &[name(&source), name(&dest)]].concat();
     let mut copy = Running::start(&words, Stdio::null(), Stdio::null());
     copy.read_until(|line| copied_bytes(line).is_some_and(|bytes| bytes > 0));
-    // Somebody takes the name meanwhile.
-    fs::write(&manifest, "mine").expect("scratch takes files");
+    // Another process creates a file of that name meanwhile.
+    fs::write(&manifest, "mine").expect("the file can be written");
     let (status, _) = copy.end();
-    let said = lines(&copy.said);
-    let summary = said.last().expect("there are lines");
+    let messages = lines(&copy.messages);
+    let summary = messages.last().expect("there are lines");
     assert_eq!((status.code(), &summary["type"]), (Some(1), &"summary".into()));
     assert!(summary["notes"].to_string().contains("manifest"), "{}", summary["notes"]);
-    assert_eq!(fs::read(&manifest).expect("it is there"), b"mine");
+    assert_eq!(fs::read(&manifest).expect("it exists"), b"mine");
 }

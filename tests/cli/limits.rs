@@ -1,6 +1,8 @@
-//! Kernels, containers and limits that forbid what haul would like to use: it copies all the same, and says how.
+//! Kernels, containers and limits that forbid features: haul copies without them, and reports how.
 use crate::support;
-use crate::support::{cmp, has, haul_path, in_one_line, is_root, scratch, skip, without_io_uring, write_noise};
+use crate::support::{
+    cmp, copy_program, has, haul_path, in_one_line, is_root, scratch, skip, without_io_uring, write_noise,
+};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -16,7 +18,7 @@ fn haul_without_io_uring() -> assert_cmd::Command {
 }
 
 #[test]
-fn where_io_uring_is_forbidden_threads_copy_and_that_is_said() {
+fn threads_replace_a_forbidden_io_uring_with_a_note() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, 3 * MIB + 5, 121);
@@ -25,48 +27,48 @@ fn where_io_uring_is_forbidden_threads_copy_and_that_is_said() {
     cmp(&source, &dest);
     let report: Value = serde_json::from_slice(&assert.get_output().stdout).expect("the report is JSON");
     assert_eq!(report["engine"], "threads", "{report:#}");
-    assert!(report.to_string().contains("io_uring"), "why is not said:\n{report:#}");
+    assert!(report.to_string().contains("io_uring"), "the reason is missing:\n{report:#}");
 }
 
 #[test]
-fn a_ring_that_was_asked_for_by_name_and_is_forbidden_is_a_failure() {
+fn engine_ring_fails_where_io_uring_is_forbidden() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, 4096, 122);
     let mut command = haul_without_io_uring();
     let assert = command.args(["copy", "--engine", "ring"]).args([&source, &dest]).assert().code(1);
-    let said = support::stderr(&assert);
-    assert!(said.contains("io_uring") && said.contains("--engine"), "no reason or no advice in:\n{said}");
+    let messages = support::stderr(&assert);
+    assert!(messages.contains("io_uring") && messages.contains("--engine"), "no reason or no advice in:\n{messages}");
     assert!(!dest.exists(), "the dest was made before it was known that there is no ring");
 }
 
-/// Runs a copy as an ordinary user with `limits` for prlimit(1); the copy has to be equal.
+/// Runs a copy as an ordinary user with `limits` for prlimit(1); the copy must be equal.
 fn copies_as_nobody(limits: &[&str]) {
     if !is_root() || !has("setpriv") || !has("prlimit") {
-        return skip("becoming somebody else needs root, setpriv and prlimit");
+        return skip("becoming another user needs root, setpriv and prlimit");
     }
-    // Where everybody may go: neither the build directory nor the binary in it need be.
-    let dir = crate::support::Folder::below(std::env::temp_dir()).expect("there is a directory for temporary files");
-    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).expect("it is ours");
+    // In a directory accessible to every user: the build directory and the binary in it may not be.
+    let dir = crate::support::ScratchDir::below(std::env::temp_dir()).expect("a directory for temporary files exists");
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).expect("this test created it");
     let [binary, source, dest] = ["haul", "source", "dest"].map(|name| dir.path().join(name));
-    fs::copy(haul_path(), &binary).expect("there is room for the binary");
+    copy_program(&haul_path(), &binary);
     write_noise(&source, 5 * MIB + 9, 123);
     let as_nobody = ["--reuid=65534", "--regid=65534", "--clear-groups", "prlimit"];
     let mut command = assert_cmd::Command::new("setpriv");
     command.args(as_nobody).args(limits).arg("--").arg(&binary).arg("copy");
-    // Coverage data could not be written to where it belongs.
+    // That user may not write coverage data to its usual directory.
     command.env("LLVM_PROFILE_FILE", "/dev/null").args([&source, &dest]);
     command.assert().success();
     cmp(&source, &dest);
 }
 
 #[test]
-fn an_ordinary_user_copies() {
+fn an_unprivileged_user_copies() {
     copies_as_nobody(&[]);
 }
 
 #[test]
-fn a_user_who_may_lock_no_memory_copies() {
+fn a_user_without_locked_memory_copies() {
     copies_as_nobody(&["--memlock=65536"]);
     copies_as_nobody(&["--memlock=0"]);
 }
@@ -77,26 +79,27 @@ fn a_user_with_few_descriptors_and_threads_copies() {
 }
 
 #[test]
-fn where_no_thread_can_be_started_the_copy_fails_and_says_so_instead_of_trying_for_ever() {
+fn a_copy_that_cannot_start_threads_fails_with_the_reason() {
     if !is_root() || !has("setpriv") || !has("prlimit") {
-        return skip("becoming somebody else needs root, setpriv and prlimit");
+        return skip("becoming another user needs root, setpriv and prlimit");
     }
-    let dir = crate::support::Folder::below(std::env::temp_dir()).expect("there is a directory for temporary files");
-    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).expect("it is ours");
+    let dir = crate::support::ScratchDir::below(std::env::temp_dir()).expect("a directory for temporary files exists");
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).expect("this test created it");
     let [binary, source, dest] = ["haul", "source", "dest"].map(|name| dir.path().join(name));
-    fs::copy(haul_path(), &binary).expect("there is room for the binary");
+    copy_program(&haul_path(), &binary);
     write_noise(&source, MIB, 124);
     let mut command = assert_cmd::Command::new("setpriv");
-    // A user of its own, because the limit counts all threads of a user; two are the main one and that for signals.
+    // A separate user, because the limit counts all threads of a user; two are the main thread and that for
+    // signals.
     command.args(["--reuid=64123", "--regid=64123", "--clear-groups", "prlimit", "--nproc=2", "--"]).arg(&binary);
     command.args(["copy", "--engine", "threads", "--reflink", "never", "--progress", "none"]).args([&source, &dest]);
     command.env("LLVM_PROFILE_FILE", "/dev/null").timeout(std::time::Duration::from_secs(60));
-    let said = support::stderr(&command.assert().code(1));
-    assert!(said.contains("cannot start a") && !said.contains("panicked"), "{said}");
+    let messages = support::stderr(&command.assert().code(1));
+    assert!(messages.contains("cannot start a") && !messages.contains("panicked"), "{messages}");
 }
 
 #[test]
-fn a_file_beyond_the_limit_of_file_sizes_is_an_error_with_a_report_and_no_death_by_signal() {
+fn a_file_beyond_the_file_size_limit_is_an_error_with_a_report_not_a_signal() {
     if !has("prlimit") {
         return skip("limits need prlimit");
     }
@@ -111,8 +114,8 @@ fn a_file_beyond_the_limit_of_file_sizes_is_an_error_with_a_report_and_no_death_
             let assert = command.args([&source, &dest]).assert().code(1);
             let report: Value = serde_json::from_slice(&assert.get_output().stdout).expect("the report is JSON");
             assert_eq!((&report["status"], &report["error"]["errno"]), (&"failed".into(), &27.into()), "{engine}");
-            let said = support::stderr(&assert);
-            assert!(said.contains("File too large") && said.contains("ulimit -f"), "{engine}: {said}");
+            let messages = support::stderr(&assert);
+            assert!(messages.contains("File too large") && messages.contains("ulimit -f"), "{engine}: {messages}");
         }
     }
 }
@@ -125,7 +128,7 @@ fn a_disk_is_measured_where_memory_is_short() {
     let dir = scratch();
     let file = dir.path().join("disk.img");
     write_noise(&file, 8 * MIB, 125);
-    // Not enough for all that is in flight where there is plenty.
+    // Not enough for all requests that are normally in flight.
     let mut command = support::haul_limited(&format!("--as={}", 200 * MIB));
     command.args(["tune", "--quick", "--time", "1", "--json"]).arg(&file);
     let run = command.assert().success();
@@ -138,32 +141,31 @@ fn a_small_stack_is_enough_for_every_command() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, 3 * MIB + 5, 123);
-    for words in ["copy --verify S D", "verify S D", "dd if=S of=D", "--help", "tune --quick --time 1 S"] {
-        let words = words.replace('S', source.to_str().unwrap()).replace('D', dest.to_str().unwrap());
+    for words in ["copy --verify $S $D", "verify $S $D", "dd if=$S of=$D", "--help", "tune --quick --time 1 $S"] {
         let script = format!("ulimit -s 64; exec \"$0\" {words}");
         let mut shell = assert_cmd::Command::new("sh");
-        shell.arg("-c").arg(script).arg(haul_path()).assert().success();
+        shell.env("S", &source).env("D", &dest).arg("-c").arg(script).arg(haul_path()).assert().success();
     }
     cmp(&source, &dest);
 }
 
 #[test]
-fn a_file_for_which_no_room_can_be_had_stays_as_it_was() {
+fn a_file_is_unchanged_if_its_space_cannot_be_allocated() {
     let dir = scratch();
     let [source, dest, other] = ["source", "dest", "other"].map(|name| dir.path().join(name));
     write_noise(&source, 8 << 20, 34);
     let haul = haul_path();
     for also in ["", "--also other"] {
-        fs::write(&dest, "mine").expect("scratch takes files");
+        fs::write(&dest, "mine").expect("the file can be written");
         let _ = fs::remove_file(&other);
         let script =
             format!("ulimit -f 1024; exec '{}' copy --seek 8192 --direct never source dest {also}", haul.display());
         let mut shell = Command::new("bash");
         shell.args(["-c", &script]).current_dir(dir.path()).env("LLVM_PROFILE_FILE", "/dev/null");
         let output = shell.output().expect("it runs");
-        let said = in_one_line(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{also}: {said}");
-        assert!(said.contains("File too large"), "{also}: {said}");
-        assert_eq!(fs::read(&dest).expect("it is there"), b"mine", "{also}: {said}");
+        let messages = in_one_line(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{also}: {messages}");
+        assert!(messages.contains("File too large"), "{also}: {messages}");
+        assert_eq!(fs::read(&dest).expect("it exists"), b"mine", "{also}: {messages}");
     }
 }

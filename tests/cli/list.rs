@@ -1,4 +1,4 @@
-//! `haul list` by columns: a line for each disk, on a terminal and for programs.
+//! `haul list` with columns: a line for each disk, on a terminal and in a pipe.
 use crate::support::{LoopDevice, Terminal, filled, haul, haul_command, in_one_line, memory_dir, stderr};
 use serde_json::Value;
 use std::path::Path;
@@ -15,7 +15,7 @@ fn disk(dir: &Path) -> Option<LoopDevice> {
 /// What `haul list` prints with these arguments.
 fn listed(arguments: &[&str]) -> String {
     let assert = haul().arg("list").args(arguments).assert().success();
-    String::from_utf8(assert.get_output().stdout.clone()).expect("it is text")
+    String::from_utf8(assert.get_output().stdout.clone()).expect("it is UTF-8")
 }
 
 /// The words of the line that begins with `name`.
@@ -33,16 +33,16 @@ fn each_disk_has_one_line_under_the_usual_headings() {
     let text = listed(&[]);
     let headings: Vec<&str> = text.lines().next().expect("headings").split_whitespace().collect();
     assert_eq!(headings, ["NAME", "SIZE", "MODEL", "SERIAL", "CONTENT", "USE"]);
-    // The kernel may know of partitions of the device that had the name before.
+    // The kernel may still list partitions of the device that had the name before.
     assert!(line(&text, &name).contains(" empty"), "{text}");
-    // Loop devices of other tests come and go.
+    // Loop devices of other tests are attached and detached meanwhile.
     let json: Value = serde_json::from_str(&listed(&["--json"])).expect("it is JSON");
     assert!(json["devices"].as_array().is_some_and(|devices| devices.iter().any(|device| device["name"] == *name)));
     assert!(text.lines().all(|line| !line.is_empty() && !line.starts_with(' ')), "more than a line a disk:\n{text}");
 }
 
 #[test]
-fn columns_are_shown_in_the_order_in_which_they_were_asked_for() {
+fn columns_are_shown_in_the_order_of_the_option() {
     let dir = memory_dir();
     let Some(disk) = disk(dir.path()) else { return };
     let path = disk.path().to_string_lossy().into_owned();
@@ -57,15 +57,15 @@ fn columns_are_shown_in_the_order_in_which_they_were_asked_for() {
 }
 
 #[test]
-fn an_unknown_column_is_named_with_those_there_are() {
+fn an_unknown_column_is_refused_with_the_list_of_columns() {
     let assert = haul().args(["list", "--columns", "name,colour"]).assert().code(2);
-    let said = stderr(&assert);
-    assert!(said.contains("unknown column 'colour'") && said.contains("SERIAL"), "{said}");
+    let messages = stderr(&assert);
+    assert!(messages.contains("unknown column 'colour'") && messages.contains("SERIAL"), "{messages}");
     haul().args(["list", "--columns", ""]).assert().code(2);
 }
 
 #[test]
-fn a_line_is_cut_at_the_width_of_the_terminal() {
+fn lines_are_truncated_at_the_width_of_the_terminal() {
     let dir = memory_dir();
     let Some(disk) = disk(dir.path()) else { return };
     let path = disk.path().to_string_lossy().into_owned();
@@ -80,7 +80,7 @@ fn a_line_is_cut_at_the_width_of_the_terminal() {
 }
 
 #[test]
-fn everything_is_shown_where_it_is_asked_for() {
+fn list_all_shows_every_field() {
     let dir = memory_dir();
     let Some(disk) = disk(dir.path()) else { return };
     let name = disk.path().to_string_lossy().replace("/dev/", "");
@@ -93,7 +93,7 @@ fn everything_is_shown_where_it_is_asked_for() {
 }
 
 #[test]
-fn a_disk_that_is_mounted_says_so() {
+fn a_mounted_disk_is_listed_with_its_mount_point() {
     let root = Command::new("findmnt").args(["-no", "SOURCE", "/"]).output().ok();
     let Some(source) = root.and_then(|output| String::from_utf8(output.stdout).ok()) else { return };
     let Some(name) = source.trim().strip_prefix("/dev/").filter(|name| Path::new("/sys/block").join(name).exists())

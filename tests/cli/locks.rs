@@ -1,9 +1,10 @@
-//! Two hauls at one file or device: the second one is refused before it writes, by whatever name and way it comes.
+//! Two haul processes with one file or device: the second is refused before it writes, under any name and by
+//! any command.
 //!
-//! The first one reads a FIFO that the test feeds. More than a pipe holds has gone through it, so that the copy has
-//! begun, and it cannot end before the test lets it.
+//! The first one reads a FIFO that the test feeds. It has read more than a pipe holds, so the copy has begun,
+//! and it cannot end before the test lets it.
 use crate::support::{
-    Folder, LoopDevice, Running, cmp, cmp_ranges, haul_path, in_one_line, memory_dir, noise, scratch, skip,
+    LoopDevice, Running, ScratchDir, cmp, cmp_ranges, haul_path, in_one_line, memory_dir, name, noise, scratch, skip,
 };
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -13,14 +14,10 @@ use std::process::{Command, Output, Stdio};
 pub(super) const MIB: usize = 1 << 20;
 pub(super) const REFUSED: i32 = 3;
 
-/// Bytes that are fed before the second haul comes: more than any pipe holds.
+/// Bytes that are fed before the second process starts: more than any pipe holds.
 const BEGUN: usize = 2 * MIB;
 
-pub(super) fn name(path: &Path) -> &str {
-    path.to_str().expect("scratch names are text")
-}
-
-/// A haul in the middle of its copy.
+/// A haul process in the middle of its copy.
 pub(super) struct Busy {
     haul: Running,
     feed: File,
@@ -31,10 +28,10 @@ impl Busy {
     /// Starts `haul WORDS`, one of which names `fifo`, and feeds it until it has begun to write.
     pub(super) fn begin(fifo: &Path, words: &[&str]) -> Busy {
         if !fifo.exists() {
-            assert!(Command::new("mkfifo").arg(fifo).status().expect("coreutils are there").success());
+            assert!(Command::new("mkfifo").arg(fifo).status().expect("coreutils are installed").success());
         }
         let haul = Running::start(words, Stdio::null(), Stdio::null());
-        let mut feed = OpenOptions::new().write(true).open(fifo).expect("it opens with its reader");
+        let mut feed = OpenOptions::new().write(true).open(fifo).expect("it opens together with its reader");
         let fed = noise(BEGUN, 5);
         feed.write_all(&fed).expect("the copy reads");
         Busy { haul, feed, fed }
@@ -44,7 +41,7 @@ impl Busy {
         self.haul.child().id()
     }
 
-    /// Lets it end, well, and returns what it was fed.
+    /// Lets it complete, and returns the bytes that it was fed.
     #[track_caller]
     pub(super) fn end(self) -> Vec<u8> {
         let Busy { mut haul, mut feed, mut fed } = self;
@@ -52,14 +49,14 @@ impl Busy {
         feed.write_all(&rest).expect("the copy reads");
         drop(feed);
         let (status, _) = haul.end();
-        assert!(status.success(), "{status}: {}", haul.said);
+        assert!(status.success(), "{status}: {}", haul.messages);
         fed.extend(rest);
         fed
     }
 }
 
 struct Files {
-    dir: Folder,
+    dir: ScratchDir,
     fifo: PathBuf,
     source: PathBuf,
     dest: PathBuf,
@@ -69,51 +66,51 @@ impl Files {
     fn new() -> Files {
         let dir = scratch();
         let [fifo, source, dest] = ["fifo", "source", "dest"].map(|name| dir.path().join(name));
-        fs::write(&source, noise(3 * MIB, 7)).expect("scratch takes files");
+        fs::write(&source, noise(3 * MIB, 7)).expect("the file can be written");
         Files { dir, fifo, source, dest }
     }
 }
 
 fn run(words: &[&str]) -> (Output, String) {
     let output = Command::new(haul_path()).args(words).stdin(Stdio::null()).output().expect("it runs");
-    let said = in_one_line(&output.stderr);
-    (output, said)
+    let messages = in_one_line(&output.stderr);
+    (output, messages)
 }
 
-/// This one is refused, says who is in the way, and leaves `path` as it is.
+/// Asserts that this command is refused, names the other process, and leaves `path` unchanged.
 #[track_caller]
 pub(super) fn refused_by(pid: u32, path: &Path, status: i32, words: &[&str]) {
     let before = fs::metadata(path).ok().map(|facts| facts.len());
-    let (output, said) = run(words);
-    assert_eq!(output.status.code(), Some(status), "{words:?}: {said}");
-    assert!(said.contains(&format!("haul (PID {pid})")) && said.contains("Wait"), "{words:?}: {said}");
-    // The first one goes on all the time, so that it may have grown.
+    let (output, messages) = run(words);
+    assert_eq!(output.status.code(), Some(status), "{words:?}: {messages}");
+    assert!(messages.contains(&format!("haul (PID {pid})")) && messages.contains("Wait"), "{words:?}: {messages}");
+    // The first process continues meanwhile, so the file may have grown.
     assert!(fs::metadata(path).ok().map(|facts| facts.len()) >= before, "{words:?}: it was cut");
 }
 
 #[track_caller]
 pub(super) fn done(words: &[&str]) {
-    let (output, said) = run(words);
-    assert!(output.status.success(), "{words:?}: {}: {said}", output.status);
+    let (output, messages) = run(words);
+    assert!(output.status.success(), "{words:?}: {}: {messages}", output.status);
 }
 
 #[test]
-fn a_file_that_is_being_written_is_refused_by_every_way_in() {
+fn a_file_that_is_being_written_is_refused_as_destination_by_every_command() {
     let files = Files::new();
     let (source, dest) = (name(&files.source), name(&files.dest));
     let link = files.dir.path().join("link");
     let hard = files.dir.path().join("hard");
     let elsewhere = files.dir.path().join("elsewhere");
-    std::os::unix::fs::symlink(&files.dest, &link).expect("scratch takes links");
+    std::os::unix::fs::symlink(&files.dest, &link).expect("the test directory supports links");
     for before in [None, Some(noise(MIB, 8))] {
         let _ = fs::remove_file(&files.dest);
         let _ = fs::remove_file(&hard);
         if let Some(bytes) = &before {
-            fs::write(&files.dest, bytes).expect("scratch takes files");
+            fs::write(&files.dest, bytes).expect("the file can be written");
         }
         let mut busy = Busy::begin(&files.fifo, &["copy", "--verify", "--progress", "none", name(&files.fifo), dest]);
         let pid = busy.pid();
-        fs::hard_link(&files.dest, &hard).expect("scratch takes links");
+        fs::hard_link(&files.dest, &hard).expect("the test directory supports links");
         let refused = |words: &[&str]| refused_by(pid, &files.dest, REFUSED, words);
         refused(&["copy", source, dest]);
         refused(&["copy", "--verify", source, name(&hard)]);
@@ -134,34 +131,34 @@ fn a_file_that_is_being_written_is_refused_by_every_way_in() {
         let words = ["sg_dd", "bs=512", &format!("if={source}"), "of=/dev/null", &format!("of2={dest}")];
         refused_by(pid, &files.dest, 90, &words);
         let fed = busy.end();
-        assert!(fs::read(&files.dest).expect("it is there") == fed, "something else is in it");
+        assert!(fs::read(&files.dest).expect("it exists") == fed, "something else is in it");
         done(&["copy", source, dest]);
     }
 }
 
 #[test]
-fn standard_output_is_the_file_behind_it() {
+fn standard_output_locks_the_file_behind_it() {
     let files = Files::new();
     let mut busy = Busy::begin(&files.fifo, &["copy", "--progress", "none", name(&files.fifo), name(&files.dest)]);
     let pid = busy.pid();
     for words in [["dd", "if=/dev/zero", "count=1"], ["copy", name(&files.source), "-"]] {
-        let output = File::options().write(true).open(&files.dest).expect("it is there");
+        let output = File::options().write(true).open(&files.dest).expect("it exists");
         let output = Command::new(haul_path()).args(words).stdout(output).output().expect("it runs");
-        let said = in_one_line(&output.stderr);
-        assert_eq!(output.status.code(), Some(REFUSED), "{words:?}: {said}");
-        assert!(said.contains(&format!("haul (PID {pid})")), "{said}");
+        let messages = in_one_line(&output.stderr);
+        assert_eq!(output.status.code(), Some(REFUSED), "{words:?}: {messages}");
+        assert!(messages.contains(&format!("haul (PID {pid})")), "{messages}");
     }
     let fed = busy.end();
-    assert!(fs::read(&files.dest).expect("it is there") == fed);
+    assert!(fs::read(&files.dest).expect("it exists") == fed);
 }
 
 #[test]
-fn whoever_writes_by_records_is_not_written_over_either() {
+fn a_file_that_a_front_writes_is_refused_as_destination() {
     let files = Files::new();
     let (source, dest) = (name(&files.source), name(&files.dest));
     let (from, to) = (format!("if={}", name(&files.fifo)), format!("of={dest}"));
     for words in [["dd", &from, &to, "bs=64K"], ["sg_dd", &from, &to, "bs=512"]] {
-        // The family wants to be told how many blocks a pipe gives.
+        // sg_dd and its variants need a block count for pipes.
         let count = format!("count={}", 3 * MIB / 512);
         let words = if words[0] == "dd" { words.to_vec() } else { [&words[..], &[&count]].concat() };
         let mut busy = Busy::begin(&files.fifo, &words);
@@ -169,25 +166,25 @@ fn whoever_writes_by_records_is_not_written_over_either() {
         refused_by(pid, &files.dest, REFUSED, &["copy", source, dest]);
         refused_by(pid, &files.dest, REFUSED, &["dd", &format!("if={source}"), &to]);
         let fed = busy.end();
-        assert!(fs::read(&files.dest).expect("it is there") == fed, "{words:?}");
+        assert!(fs::read(&files.dest).expect("it exists") == fed, "{words:?}");
     }
 }
 
 #[test]
-fn parts_of_a_file_that_do_not_meet_are_written_at_once() {
+fn disjoint_ranges_of_a_file_are_written_concurrently() {
     let files = Files::new();
     let (source, dest) = (name(&files.source), name(&files.dest));
-    fs::write(&files.dest, vec![0; 16 * MIB]).expect("scratch takes files");
+    fs::write(&files.dest, vec![0; 16 * MIB]).expect("the file can be written");
     let (from, to) = (format!("if={}", name(&files.fifo)), format!("of={dest}"));
     let first = ["dd", &from, &to, "bs=64K", "iflag=fullblock", "count=48", "seek=64", "conv=notrunc"];
     let mut busy = Busy::begin(&files.fifo, &first);
     let pid = busy.pid();
     let from = format!("if={source}");
-    // In front of it, behind it, and by other verbs.
+    // Before it, after it, and by other commands.
     done(&["dd", &from, &to, "bs=1M", "count=3", "conv=notrunc"]);
     done(&["dd", &from, &to, "bs=1M", "count=3", "seek=7", "conv=notrunc"]);
     done(&["copy", "--seek", "11M", "--count", "1M", source, dest]);
-    // One byte of it, and all that would cut it.
+    // One byte of it, and anything that would truncate it.
     let overlaps = ["dd", &from, &to, "bs=1", "count=1", "conv=notrunc"];
     refused_by(pid, &files.dest, REFUSED, &[&overlaps[..], &["seek=4194304"]].concat());
     refused_by(pid, &files.dest, REFUSED, &[&overlaps[..], &["seek=7340031"]].concat());
@@ -195,14 +192,14 @@ fn parts_of_a_file_that_do_not_meet_are_written_at_once() {
     refused_by(pid, &files.dest, REFUSED, &["copy", "--seek", "3M", "--count", "1048577", source, dest]);
     done(&[&overlaps[..], &["seek=7340032"]].concat());
     let fed = busy.end();
-    fs::write(files.dir.path().join("fed"), fed).expect("scratch takes files");
+    fs::write(files.dir.path().join("fed"), fed).expect("the file can be written");
     cmp_ranges(files.dir.path().join("fed"), 0, &files.dest, 4 * MIB as u64, 3 * MIB as u64);
     cmp_ranges(&files.source, 0, &files.dest, 0, 3 * MIB as u64);
     cmp_ranges(&files.source, 0, &files.dest, 11 * MIB as u64, MIB as u64);
 }
 
 #[test]
-fn what_is_being_written_is_no_source_yet_but_for_dd() {
+fn a_file_that_is_being_written_is_refused_as_source_except_by_dd() {
     let files = Files::new();
     let (dest, other) = (name(&files.dest), files.dir.path().join("other"));
     let mut busy = Busy::begin(&files.fifo, &["copy", "--progress", "none", name(&files.fifo), dest]);
@@ -218,14 +215,14 @@ fn what_is_being_written_is_no_source_yet_but_for_dd() {
 }
 
 #[test]
-fn a_source_has_any_number_of_readers_and_no_writer() {
+fn a_source_is_read_by_many_copies_and_written_by_none() {
     let files = Files::new();
     let (source, fifo) = (name(&files.source), name(&files.fifo));
-    // It compares what it is fed with the source, and waits for more.
-    let fed = fs::read(&files.source).expect("it is there");
-    assert!(Command::new("mkfifo").arg(&files.fifo).status().expect("coreutils are there").success());
+    // It compares the FIFO with the source, and waits for more.
+    let fed = fs::read(&files.source).expect("it exists");
+    assert!(Command::new("mkfifo").arg(&files.fifo).status().expect("coreutils are installed").success());
     let mut reader = Running::start(&["verify", fifo, source], Stdio::null(), Stdio::null());
-    let mut feed = OpenOptions::new().write(true).open(&files.fifo).expect("it opens with its reader");
+    let mut feed = OpenOptions::new().write(true).open(&files.fifo).expect("it opens together with its reader");
     feed.write_all(&fed[..2 * MIB]).expect("it reads");
     let pid = reader.child().id();
     done(&["verify", source, source]);
@@ -235,26 +232,26 @@ fn a_source_has_any_number_of_readers_and_no_writer() {
     feed.write_all(&fed[2 * MIB..]).expect("it reads");
     drop(feed);
     let (status, _) = reader.end();
-    assert!(status.success(), "{status}: {}", reader.said);
+    assert!(status.success(), "{status}: {}", reader.messages);
 }
 
 #[test]
-fn a_haul_that_was_killed_is_in_nobodys_way() {
+fn a_killed_copy_leaves_no_lock() {
     let files = Files::new();
     for _ in 0..20 {
         let mut busy = Busy::begin(&files.fifo, &["copy", "--progress", "none", name(&files.fifo), name(&files.dest)]);
         busy.haul.signal(rustix::process::Signal::KILL);
-        busy.haul.child().wait().expect("it is our child");
+        busy.haul.child().wait().expect("it is a child of this process");
         done(&["copy", name(&files.source), name(&files.dest)]);
     }
 }
 
 #[test]
-fn one_copy_opens_its_files_as_often_as_it_likes() {
+fn one_copy_opens_its_files_repeatedly_without_a_conflict() {
     let files = Files::new();
     let (source, dest) = (name(&files.source), name(&files.dest));
     let (also, odd) = (files.dir.path().join("also"), files.dir.path().join("odd"));
-    fs::write(&odd, noise(5 * MIB + 777, 9)).expect("scratch takes files");
+    fs::write(&odd, noise(5 * MIB + 777, 9)).expect("the file can be written");
     done(&["copy", "--verify", "--direct", "auto", name(&odd), dest]);
     done(&["copy", "--verify", "--also", name(&also), "--independent", source, dest]);
     done(&["copy", "--delta", "--verify", name(&odd), dest]);
@@ -265,7 +262,7 @@ fn one_copy_opens_its_files_as_often_as_it_likes() {
 }
 
 #[test]
-fn who_appends_is_in_the_way_of_no_other_who_appends() {
+fn several_writers_append_to_one_file() {
     let files = Files::new();
     let (from, to) = (format!("if={}", name(&files.fifo)), format!("of={}", name(&files.dest)));
     let append = ["oflag=append", "conv=notrunc"];
@@ -274,15 +271,15 @@ fn who_appends_is_in_the_way_of_no_other_who_appends() {
     done(&[&["dd", &source, &to, "bs=64K", "count=1"], &append[..]].concat());
     refused_by(busy.pid(), &files.dest, REFUSED, &["copy", name(&files.source), name(&files.dest)]);
     busy.end();
-    assert_eq!(fs::metadata(&files.dest).expect("it is there").len() as usize, 3 * MIB + (64 << 10));
+    assert_eq!(fs::metadata(&files.dest).expect("it exists").len() as usize, 3 * MIB + (64 << 10));
 }
 
 #[test]
-fn a_device_is_written_by_one_copy_and_by_dd_where_they_do_not_meet() {
+fn a_copy_and_dd_write_disjoint_ranges_of_a_device() {
     let dir = memory_dir();
     let [fifo, backing, source] = ["fifo", "backing", "source"].map(|name| dir.path().join(name));
-    fs::write(&backing, vec![0; 16 * MIB]).expect("memory takes files");
-    fs::write(&source, noise(MIB, 10)).expect("memory takes files");
+    fs::write(&backing, vec![0; 16 * MIB]).expect("the directory in memory is writable");
+    fs::write(&source, noise(MIB, 10)).expect("the directory in memory is writable");
     let Some(disk) = LoopDevice::over(&backing) else { return skip("no loop device can be had") };
     let device = name(disk.path());
     let (from, to) = (format!("if={}", name(&source)), format!("of={device}"));
@@ -297,33 +294,33 @@ fn a_device_is_written_by_one_copy_and_by_dd_where_they_do_not_meet() {
     refused_by(pid, &backing, 90, &["sg_dd", &from, &to, "bs=512", "seek=8192"]);
     refused_by(pid, &backing, REFUSED, &["tune", "--write", "--destroy", "--yes", "--quick", "--time", "1s", device]);
     busy.end();
-    // A copy has all of it, by O_EXCL against another and by its lock against dd.
+    // A copy locks all of it, by O_EXCL against other copies and by its lock against dd.
     let mut busy = Busy::begin(&fifo, &["copy", "--yes", "--progress", "none", name(&fifo), device]);
     let pid = busy.pid();
     refused_by(pid, &backing, REFUSED, &["dd", &from, &to, "bs=64K", "count=1"]);
-    let (output, said) = run(&["copy", "--yes", name(&source), device]);
-    assert_eq!(output.status.code(), Some(REFUSED), "{said}");
+    let (output, messages) = run(&["copy", "--yes", name(&source), device]);
+    assert_eq!(output.status.code(), Some(REFUSED), "{messages}");
     busy.end();
 }
 
-/// A FIFO, open at both ends, so that nobody waits for the other end.
+/// A FIFO that is open at both ends, so that no open blocks.
 fn fifo_with_both_ends(path: &Path) -> File {
-    assert!(Command::new("mkfifo").arg(path).status().expect("coreutils are there").success());
+    assert!(Command::new("mkfifo").arg(path).status().expect("coreutils are installed").success());
     OpenOptions::new().read(true).write(true).open(path).expect("it opens")
 }
 
-/// Refused as one destination under two names, before a byte is written to `out`.
+/// Asserts a refusal as one destination under two names, before a byte is written to `out`.
 #[track_caller]
 fn refused_as_one(words: &[&str], out: Stdio) {
     let output = Command::new(haul_path()).args(words).stdin(Stdio::null()).stdout(out).output().expect("it runs");
-    let said = in_one_line(&output.stderr);
-    assert_eq!(output.status.code(), Some(REFUSED), "{words:?}: {said}");
+    let messages = in_one_line(&output.stderr);
+    assert_eq!(output.status.code(), Some(REFUSED), "{words:?}: {messages}");
     assert!(output.stdout.is_empty(), "{words:?}: something was written");
-    assert!(said.contains("Name each dest"), "{words:?}: {said}");
+    assert!(messages.contains("Name each dest"), "{words:?}: {messages}");
 }
 
 #[test]
-fn one_stream_is_one_destination_under_whatever_name() {
+fn one_stream_under_two_names_is_refused_as_two_destinations() {
     let files = Files::new();
     let source = name(&files.source);
     for other in ["-", "/dev/stdout", "/proc/self/fd/1", "/dev/fd/1"] {
@@ -333,9 +330,9 @@ fn one_stream_is_one_destination_under_whatever_name() {
     }
     let both = fifo_with_both_ends(&files.fifo);
     let link = files.dir.path().join("link");
-    std::os::unix::fs::symlink(&files.fifo, &link).expect("scratch takes links");
+    std::os::unix::fs::symlink(&files.fifo, &link).expect("the test directory supports links");
     let hard = files.dir.path().join("hard");
-    fs::hard_link(&files.fifo, &hard).expect("scratch takes links");
+    fs::hard_link(&files.fifo, &hard).expect("the test directory supports links");
     for other in [&files.fifo, &link, &hard] {
         refused_as_one(&["copy", source, name(&files.fifo), "--also", name(other)], Stdio::null());
     }
@@ -345,34 +342,36 @@ fn one_stream_is_one_destination_under_whatever_name() {
 }
 
 #[test]
-fn one_file_is_one_destination_under_whatever_name() {
+fn one_file_under_two_names_is_refused_as_two_destinations() {
     let files = Files::new();
     let source = name(&files.source);
-    let [link, hard, folder] = ["link", "hard", "folder"].map(|name| files.dir.path().join(name));
-    std::os::unix::fs::symlink(&files.dest, &link).expect("scratch takes links");
-    std::os::unix::fs::symlink(files.dir.path(), &folder).expect("scratch takes links");
-    // One that is to be made has names, too.
-    for other in [&files.dest, &link, &folder.join("dest"), &folder.join("../").join(files.dir.path()).join("dest")] {
+    let [link, hard, directory] = ["link", "hard", "folder"].map(|name| files.dir.path().join(name));
+    std::os::unix::fs::symlink(&files.dest, &link).expect("the test directory supports links");
+    std::os::unix::fs::symlink(files.dir.path(), &directory).expect("the test directory supports links");
+    // A file to be created has several names, too.
+    for other in
+        [&files.dest, &link, &directory.join("dest"), &directory.join("../").join(files.dir.path()).join("dest")]
+    {
         refused_as_one(&["copy", source, name(&files.dest), "--also", name(other)], Stdio::null());
         assert!(!files.dest.exists());
     }
-    fs::write(&files.dest, "mine").expect("scratch takes files");
-    fs::hard_link(&files.dest, &hard).expect("scratch takes links");
-    for other in [&files.dest, &link, &hard, &folder.join("hard")] {
+    fs::write(&files.dest, "mine").expect("the file can be written");
+    fs::hard_link(&files.dest, &hard).expect("the test directory supports links");
+    for other in [&files.dest, &link, &hard, &directory.join("hard")] {
         refused_as_one(&["copy", source, name(&files.dest), "--also", name(other)], Stdio::null());
     }
-    let redirected = || File::options().write(true).open(&hard).expect("it is there").into();
+    let redirected = || File::options().write(true).open(&hard).expect("it exists").into();
     refused_as_one(&["copy", source, name(&files.dest), "--also", "-"], redirected());
     refused_as_one(&["copy", source, name(&files.dest), "--also", "/dev/stdout"], redirected());
-    assert_eq!(fs::read(&files.dest).expect("it is there"), b"mine");
+    assert_eq!(fs::read(&files.dest).expect("it exists"), b"mine");
 }
 
 #[test]
-fn one_disk_is_one_destination_under_whatever_name() {
+fn one_disk_under_two_names_is_refused_as_two_destinations() {
     let dir = memory_dir();
     let [backing, source] = ["backing", "source"].map(|name| dir.path().join(name));
-    fs::write(&backing, vec![0; 4 * MIB]).expect("memory takes files");
-    fs::write(&source, noise(MIB, 11)).expect("memory takes files");
+    fs::write(&backing, vec![0; 4 * MIB]).expect("the directory in memory is writable");
+    fs::write(&source, noise(MIB, 11)).expect("the directory in memory is writable");
     let (Some(one), Some(other)) = (LoopDevice::over(&backing), LoopDevice::over(&backing)) else {
         return skip("no loop device can be had");
     };
@@ -386,5 +385,5 @@ fn one_disk_is_one_destination_under_whatever_name() {
     for other in names {
         refused_as_one(&["copy", "--yes", name(&source), name(one.path()), "--also", other], Stdio::null());
     }
-    assert!(fs::read(&backing).expect("it is there") == vec![0; 4 * MIB]);
+    assert!(fs::read(&backing).expect("it exists") == vec![0; 4 * MIB]);
 }

@@ -1,18 +1,18 @@
-//! Two hauls at the same bytes by way of a partition and its disk, or of a loop device and its file: the second one is
-//! refused as if both had named the same thing, and those that do not meet go on side by side.
-use crate::locks::{Busy, MIB, REFUSED, done, name, refused_by};
-use crate::support::{Folder, LoopDevice, cmp_ranges, has, memory_dir, noise, skip};
+//! Two haul processes with the same bytes via a partition and its disk, or a loop device and its file: the
+//! second is refused as if both had the same name; disjoint extents are copied concurrently.
+use crate::locks::{Busy, MIB, REFUSED, done, refused_by};
+use crate::support::{LoopDevice, ScratchDir, cmp_ranges, has, memory_dir, name, noise, skip};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where the partitions of [`Disk::with_partitions`] begin and how long they are.
+/// Offsets and length of the partitions of [`Disk::with_partitions`].
 const STARTS: [usize; 2] = [MIB, 9 * MIB];
 const PART_BYTES: usize = 8 * MIB;
 
 /// A disk over a file in memory.
 struct Disk {
-    dir: Folder,
+    dir: ScratchDir,
     image: PathBuf,
     source: PathBuf,
     fifo: PathBuf,
@@ -22,19 +22,19 @@ impl Disk {
     fn new() -> Disk {
         let dir = memory_dir();
         let [image, source, fifo] = ["image", "source", "fifo"].map(|name| dir.path().join(name));
-        fs::write(&image, vec![0; 18 * MIB]).expect("memory takes files");
-        fs::write(&source, noise(MIB, 12)).expect("memory takes files");
+        fs::write(&image, vec![0; 18 * MIB]).expect("the directory in memory is writable");
+        fs::write(&source, noise(MIB, 12)).expect("the directory in memory is writable");
         Disk { dir, image, source, fifo }
     }
 
-    /// A loop device over the image, with two partitions; `None`, aloud, where that cannot be had.
+    /// A loop device over the image, with two partitions; `None`, with a message, if that is not available.
     fn with_partitions(&self) -> Option<LoopDevice> {
         if !has("sfdisk") {
             skip("partitions need sfdisk");
             return None;
         }
         let table = "printf '2048,16384\\n18432,16384\\n' | sfdisk --quiet --no-reread \"$0\"";
-        assert!(Command::new("sh").args(["-c", table]).arg(&self.image).status().expect("sh is there").success());
+        assert!(Command::new("sh").args(["-c", table]).arg(&self.image).status().expect("sh is installed").success());
         let disk = LoopDevice::with_partitions(&self.image)?;
         if !disk.partition(2).exists() {
             skip("this kernel or container makes no partitions of loop devices");
@@ -58,14 +58,14 @@ impl Disk {
         words.to_vec()
     }
 
-    /// The same of `haul sg_dd`.
+    /// The same with `haul sg_dd`.
     fn sg_dd(&self, to: &Path, offset: usize) -> Vec<String> {
         let (from, to) = (format!("if={}", name(&self.source)), format!("of={}", name(to)));
         let seek = format!("seek={}", offset / 512);
         ["sg_dd", &from, &to, "bs=512", &seek, "count=128"].map(str::to_owned).to_vec()
     }
 
-    /// Who begins at byte `offset` of `to`, by `verb`, and writes 3 MiB.
+    /// Starts `verb` at byte `offset` of `to`, which writes 3 MiB.
     fn begin(&self, verb: &str, to: &Path, offset: usize) -> Busy {
         let fifo = name(&self.fifo);
         let (from, of) = (format!("if={fifo}"), format!("of={}", name(to)));
@@ -93,13 +93,13 @@ fn words(words: &[String]) -> Vec<&str> {
 }
 
 #[test]
-fn a_partition_and_its_disk_are_written_by_one_haul_where_they_meet() {
+fn overlapping_ranges_of_a_partition_and_its_disk_are_locked() {
     let disk = Disk::new();
     let Some(whole) = disk.with_partitions() else { return };
     let [one, other] = [1, 2].map(|number| whole.partition(number));
     let start = STARTS[0];
     for verb in ["copy", "dd", "sg_dd"] {
-        // From the second MiB of the partition on.
+        // From the second MiB of the partition.
         let mut busy = disk.begin(verb, &one, MIB);
         let pid = busy.pid();
         for below in [whole.path(), &disk.image] {
@@ -120,12 +120,12 @@ fn a_partition_and_its_disk_are_written_by_one_haul_where_they_meet() {
         }
         done(&words(&disk.dd(&other, 0)));
         done(&["copy", "--yes", "--no-journal", name(&disk.source), name(&other)]);
-        fs::write(disk.fifo.with_file_name("fed"), busy.end()).expect("memory takes files");
+        fs::write(disk.fifo.with_file_name("fed"), busy.end()).expect("the directory in memory is writable");
         let fed = disk.fifo.with_file_name("fed");
         cmp_ranges(fed, 0, &disk.image, (start + MIB) as u64, 3 * MIB as u64);
     }
     for verb in ["dd", "sg_dd"] {
-        // The other way round: the last MiB of the one and two of the other.
+        // Conversely: the last MiB of the first partition and two of the other.
         let mut busy = disk.begin(verb, whole.path(), STARTS[1] - MIB);
         let pid = busy.pid();
         refused_by(pid, &disk.image, REFUSED, &words(&disk.dd(&one, PART_BYTES - 65536)));
@@ -143,10 +143,10 @@ fn a_partition_and_its_disk_are_written_by_one_haul_where_they_meet() {
 }
 
 #[test]
-fn a_loop_device_and_its_file_are_written_by_one_haul_where_they_meet() {
+fn overlapping_ranges_of_a_loop_device_and_its_file_are_locked() {
     let disk = Disk::new();
     let hard = disk.dir.path().join("hard");
-    fs::hard_link(&disk.image, &hard).expect("memory takes links");
+    fs::hard_link(&disk.image, &hard).expect("the directory in memory supports links");
     let Some(one) = LoopDevice::over(&disk.image) else { return };
     let refuses = |verb: &str, to: &Path, same: &[&Path]| {
         let mut busy = disk.begin(verb, to, MIB);
@@ -164,14 +164,14 @@ fn a_loop_device_and_its_file_are_written_by_one_haul_where_they_meet() {
     refused_by(pid, &disk.image, REFUSED, &["copy", "--yes", name(&disk.source), name(one.path()), "--seek", "2M"]);
     refused_by(pid, &disk.image, REFUSED, &["tune", "--write", "--yes", "--quick", "--time", "1s", name(one.path())]);
     busy.end();
-    // Copies refuse to write to what other loop devices lie on, but dd does not.
+    // Copies refuse to write to files of other loop devices, but dd does not.
     let (Some(other), Some(linked)) = (LoopDevice::over(&disk.image), LoopDevice::over(&hard)) else { return };
     let same = [&*disk.image, &hard, one.path(), other.path(), linked.path()];
     same.iter().for_each(|first| refuses("dd", first, &same));
 }
 
 #[test]
-fn what_lies_beneath_is_in_the_way_of_nobody_who_uses_other_bytes_of_it_in_one_copy() {
+fn disjoint_ranges_of_the_ground_are_usable_in_one_copy() {
     let disk = Disk::new();
     let Some(whole) = disk.with_partitions() else { return };
     let [one, other] = [1, 2].map(|number| whole.partition(number));
@@ -190,18 +190,18 @@ fn what_lies_beneath_is_in_the_way_of_nobody_who_uses_other_bytes_of_it_in_one_c
 }
 
 #[test]
-fn a_loop_device_whose_file_is_gone_is_written_all_the_same() {
+fn a_loop_device_whose_file_was_removed_is_written() {
     let disk = Disk::new();
     let Some(device) = LoopDevice::over(&disk.image) else { return };
     let aside = disk.dir.path().join("aside");
-    fs::rename(&disk.image, &aside).expect("memory takes names");
+    fs::rename(&disk.image, &aside).expect("the directory in memory accepts these names");
     let hard = disk.dir.path().join("hard");
-    fs::hard_link(&aside, &hard).expect("memory takes links");
-    fs::remove_file(&aside).expect("it was made");
-    // Something else has its name.
-    fs::write(&disk.image, vec![0; MIB]).expect("memory takes files");
+    fs::hard_link(&aside, &hard).expect("the directory in memory supports links");
+    fs::remove_file(&aside).expect("it was created");
+    // The name belongs to another file now.
+    fs::write(&disk.image, vec![0; MIB]).expect("the directory in memory is writable");
     let busy = disk.begin("dd", device.path(), MIB);
     done(&words(&disk.dd(&disk.image, MIB)));
-    fs::write(disk.dir.path().join("fed"), busy.end()).expect("memory takes files");
+    fs::write(disk.dir.path().join("fed"), busy.end()).expect("the directory in memory is writable");
     cmp_ranges(disk.dir.path().join("fed"), 0, &hard, MIB as u64, 3 * MIB as u64);
 }

@@ -1,14 +1,14 @@
-//! Names and folders that are as long as a file system allows: what dd writes to, haul copies to.
+//! Names and directories of the maximum length: haul copies to every file to which dd writes.
 use crate::support::{haul_path, in_one_line, scratch, write_noise};
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 
-/// Makes folders below the present one until no path from the root leads there any more, and goes there.
+/// Creates nested directories until no path from the root reaches them, and enters the last.
 const GO_DEEP: &str = "n=$(printf 'd%.0s' $(seq 200)); for i in $(seq 24); do mkdir $n && cd -P ./$n || exit 9; done; ";
 
 #[test]
-fn a_folder_deeper_than_any_path_takes_copies_with_all_that_goes_beside_them() {
+fn a_directory_deeper_than_path_max_accepts_copies_with_record_files() {
     let dir = scratch();
     let source = dir.path().join("source");
     write_noise(&source, 300_000, 5);
@@ -22,19 +22,19 @@ fn a_folder_deeper_than_any_path_takes_copies_with_all_that_goes_beside_them() {
         "dd if=$S of=out && cmp $S out && $H copy out third && cmp $S third",
         "copy $S out --count 100000 --journal j && $H copy out out2 && cmp -n 100000 $S out2",
     ] {
-        let folder = dir.path().join("deep");
-        fs::create_dir(&folder).unwrap();
+        let directory = dir.path().join("deep");
+        fs::create_dir(&directory).unwrap();
         let mut shell = Command::new("bash");
-        shell.arg("-c").arg(format!("{GO_DEEP} $H {run}")).current_dir(&folder);
+        shell.arg("-c").arg(format!("{GO_DEEP} $H {run}")).current_dir(&directory);
         let output = shell.env("H", haul_path()).env("S", &source).output().expect("bash runs");
-        let said = in_one_line(&output.stderr);
-        assert_eq!((output.status.code(), output.status.signal()), (Some(0), None), "{run}: {said}");
-        fs::remove_dir_all(&folder).unwrap();
+        let messages = in_one_line(&output.stderr);
+        assert_eq!((output.status.code(), output.status.signal()), (Some(0), None), "{run}: {messages}");
+        fs::remove_dir_all(&directory).unwrap();
     }
 }
 
 #[test]
-fn a_name_as_long_as_any_takes_copies_that_can_be_resumed() {
+fn a_file_name_of_maximum_length_accepts_resumable_copies() {
     let dir = scratch();
     let source = dir.path().join("source");
     write_noise(&source, 300_000, 6);

@@ -1,4 +1,4 @@
-//! The program as people run it: one module for each part of its command line or of what it promises.
+//! The program as users run it: one module for each part of its command line or of its guarantees.
 #[path = "../support/browser.rs"]
 mod browser;
 #[path = "../support/mod.rs"]
@@ -8,6 +8,10 @@ mod also;
 mod also_verify;
 mod bar;
 mod beside;
+#[cfg(all(feature = "http", feature = "images"))]
+mod block_maps;
+#[cfg(all(feature = "http", feature = "images"))]
+mod checksums;
 mod chooser;
 mod completions;
 mod config;
@@ -22,6 +26,16 @@ mod faults;
 mod files;
 mod generated;
 mod help;
+#[cfg(feature = "http")]
+mod http;
+#[cfg(feature = "http")]
+mod http_faults;
+#[cfg(all(feature = "http", feature = "images"))]
+mod http_images;
+#[cfg(feature = "http")]
+mod image_formats;
+mod images;
+mod images_refused;
 mod journals;
 mod json_lines;
 mod limits;
@@ -32,6 +46,12 @@ mod long_names;
 mod manifest;
 mod mapfile;
 mod measured_faults;
+mod nbd;
+mod nbd_lost;
+mod nbd_servers;
+mod nbd_tls;
+mod objects;
+mod objects_faults;
 mod on_error;
 mod orphans;
 mod output;
@@ -40,10 +60,13 @@ mod pattern;
 mod power_cuts;
 mod profile;
 mod profile_random;
+mod range_lists;
+mod range_records;
 mod ranges;
 mod reflink;
 mod refusals;
 mod report_pages;
+mod rescue;
 mod resume;
 mod resume_corners;
 mod resume_crashes;
@@ -66,5 +89,7 @@ mod usage;
 mod verbosity;
 mod verify;
 mod verify_copy;
+#[cfg(feature = "images")]
+mod verify_images;
 mod waiting_journal;
 mod widths;

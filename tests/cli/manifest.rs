@@ -1,6 +1,7 @@
-//! `haul copy --manifest`, `haul verify --manifest`, `haul manifest`: what was copied, on record file.
+//! `haul copy --manifest`, `haul verify --manifest`, `haul manifest`: manifests of copies.
 use crate::support::{
-    Folder, LoopDevice, engines, haul, in_one_line, memory_dir, noise, scratch, stderr, stderr_lines, write_noise,
+    LoopDevice, ScratchDir, engines, haul, in_one_line, memory_dir, name, noise, scratch, stderr, stderr_lines,
+    write_noise,
 };
 use serde_json::Value;
 use std::fs;
@@ -9,27 +10,23 @@ use std::path::{Path, PathBuf};
 const MIB: usize = 1 << 20;
 const BLOCK: usize = 64 << 10;
 
-fn name(path: &Path) -> &str {
-    path.to_str().expect("scratch names are text")
-}
-
 #[test]
-fn a_manifest_that_is_not_there_is_said_to_be_missing_and_nothing_else() {
+fn a_missing_manifest_is_reported_as_missing() {
     let dir = scratch();
     let missing = dir.path().join("nosuch");
     let file = dir.path().join("file");
-    fs::write(&file, "x").expect("scratch takes files");
+    fs::write(&file, "x").expect("the file can be written");
     let show = haul().args(["manifest", "show", name(&missing)]).assert().code(1);
     let verify = haul().args(["verify", "--manifest", name(&missing), name(&file)]).assert().code(1);
-    for said in [stderr_lines(&show), stderr_lines(&verify)] {
+    for messages in [stderr_lines(&show), stderr_lines(&verify)] {
         let right = format!("haul: manifest {}: no such file\n  → Check the path.\n", missing.display());
-        assert_eq!(said, right);
+        assert_eq!(messages, right);
     }
 }
 
-/// A source of noise with zeros in it, and names beside it.
+/// A source of noise with some zeros, and paths beside it.
 struct Bench {
-    dir: Folder,
+    dir: ScratchDir,
     bytes: Vec<u8>,
 }
 
@@ -38,7 +35,7 @@ impl Bench {
         let dir = scratch();
         let mut bytes = noise(3 * MIB + 777, seed);
         bytes[MIB..MIB + 5 * BLOCK + 9].fill(0);
-        fs::write(dir.path().join("source"), &bytes).expect("scratch takes files");
+        fs::write(dir.path().join("source"), &bytes).expect("the file can be written");
         Bench { dir, bytes }
     }
 
@@ -64,7 +61,7 @@ fn verify(words: &[&str]) -> (Value, i32) {
 
 /// The lines of a manifest.
 fn lines(path: &Path) -> Vec<Value> {
-    let text = fs::read_to_string(path).expect("a manifest is text");
+    let text = fs::read_to_string(path).expect("a manifest is UTF-8");
     text.lines().map(|line| serde_json::from_str(line).expect("each line is JSON")).collect()
 }
 
@@ -88,24 +85,24 @@ fn a_manifest_has_the_digest_of_every_block_and_of_the_whole() {
         seen[offset / BLOCK..(offset + len as usize).div_ceil(BLOCK)].iter_mut().for_each(|seen| *seen = true);
     }
     assert!(seen.iter().all(|&seen| seen), "every block has a line");
-    assert!(lines.iter().any(|line| line["zero"] == true), "zeros are told as such");
+    assert!(lines.iter().any(|line| line["zero"] == true), "zeros are marked as such");
     let whole = blake3::hash(&bench.bytes).to_hex().to_string();
     assert_eq!(lines.last().unwrap()["whole"], whole);
-    // The digest that only the manifest needed is not printed.
-    fs::remove_file(bench.path("manifest")).expect("it is there");
+    // The digest that only the manifest needs is not printed.
+    fs::remove_file(bench.path("manifest")).expect("it exists");
     let words = [bench.path("manifest"), bench.path("source"), bench.path("dest")];
     let output = haul().args(["copy", "--manifest"]).args(&words).output().expect("haul runs");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "");
 }
 
 #[test]
-fn a_copy_is_verified_by_its_manifest_without_its_source() {
+fn a_copy_is_verified_against_its_manifest_without_the_source() {
     let bench = Bench::new(72);
     bench.copy("dest", "manifest");
-    fs::remove_file(bench.path("source")).expect("it is there");
+    fs::remove_file(bench.path("source")).expect("it exists");
     let (dest, manifest) = (bench.path("dest"), bench.path("manifest"));
     for engine in engines() {
-        fs::write(&dest, &bench.bytes).expect("scratch takes files");
+        fs::write(&dest, &bench.bytes).expect("the file can be written");
         let words = ["--engine", engine, "--manifest", name(&manifest), name(&dest)];
         let (report, status) = verify(&words);
         assert_eq!((status, &report["differences"]["equal"]), (0, &true.into()), "{engine}: {report}");
@@ -113,7 +110,7 @@ fn a_copy_is_verified_by_its_manifest_without_its_source() {
         for at in [0, MIB + 3, 2 * MIB, bench.bytes.len() - 1] {
             let mut changed = bench.bytes.clone();
             changed[at] ^= 0x10;
-            fs::write(&dest, &changed).expect("scratch takes files");
+            fs::write(&dest, &changed).expect("the file can be written");
             let (report, status) = verify(&words);
             let runs = report["differences"]["runs"].as_array().expect("runs are a list");
             let (start, end) = (at / BLOCK * BLOCK, (at / BLOCK * BLOCK + BLOCK).min(changed.len()));
@@ -129,22 +126,22 @@ fn a_dest_that_is_shorter_or_longer_than_the_copy_is_different() {
     bench.copy("dest", "manifest");
     let (dest, manifest) = (bench.path("dest"), bench.path("manifest"));
     let words = ["--manifest", name(&manifest), name(&dest)];
-    fs::write(&dest, &bench.bytes[..2 * MIB + 5]).expect("scratch takes files");
+    fs::write(&dest, &bench.bytes[..2 * MIB + 5]).expect("the file can be written");
     let (report, status) = verify(&words);
     let shorter = &report["differences"]["shorter"];
     assert_eq!((status, &shorter["side"]), (1, &"dest".into()), "{report}");
     assert_eq!((&shorter["lacks_bytes"], &report["differences"]["differing_bytes"]), (&(MIB + 772).into(), &0.into()));
-    fs::write(&dest, [&bench.bytes[..], b"more"].concat()).expect("scratch takes files");
+    fs::write(&dest, [&bench.bytes[..], b"more"].concat()).expect("the file can be written");
     let (report, status) = verify(&words);
     assert_eq!((status, &report["differences"]["shorter"]["side"]), (1, &"source".into()), "{report}");
 }
 
 #[test]
-fn an_image_on_a_disk_is_found_where_the_copy_put_it() {
+fn an_image_on_a_disk_is_verified_at_its_offset() {
     let bench = Bench::new(74);
     let disks = memory_dir();
     let backing = disks.path().join("disk");
-    fs::write(&backing, vec![0x55; 8 * MIB]).expect("scratch takes files");
+    fs::write(&backing, vec![0x55; 8 * MIB]).expect("the file can be written");
     let Some(disk) = LoopDevice::over(&backing) else { return };
     let (source, manifest) = (bench.path("source"), bench.path("manifest"));
     let at = (MIB + 512).to_string();
@@ -152,14 +149,14 @@ fn an_image_on_a_disk_is_found_where_the_copy_put_it() {
     let copy = ["copy", "-vy", "--verify", "--seek", &at, "--manifest", name(&manifest), name(&source), disk_name];
     let assert = haul().args(copy).assert().success();
     assert!(stderr(&assert).contains("bypassing the page cache: identical"), "{}", stderr(&assert));
-    // By its identity the disk is the dest of the manifest, which knows where the copy begins there.
+    // The disk is identified as the dest of the manifest, which records the offset of the copy.
     let (report, status) = verify(&["--manifest", name(&manifest), disk_name]);
     assert_eq!((status, &report["dest"]["offset_bytes"]), (0, &(MIB + 512).into()), "{report}");
-    // The source is the other side, from its beginning.
+    // The source is the other side, at offset 0.
     let (report, status) = verify(&["--manifest", name(&manifest), name(&source)]);
     assert_eq!((status, &report["dest"]["offset_bytes"]), (0, &0.into()), "{report}");
-    // What is neither has to be told about.
-    fs::copy(&source, bench.path("other")).expect("scratch takes files");
+    // Differences must be reported.
+    fs::copy(&source, bench.path("other")).expect("the file can be written");
     let other = bench.path("other");
     let assert = haul().args(["verify", "--manifest", name(&manifest), name(&other)]).assert().code(2);
     assert!(stderr(&assert).contains("--seek"), "{}", stderr(&assert));
@@ -168,7 +165,7 @@ fn an_image_on_a_disk_is_found_where_the_copy_put_it() {
 }
 
 #[test]
-fn a_stream_has_a_manifest_too() {
+fn a_stream_has_a_manifest() {
     let bench = Bench::new(75);
     let manifest = bench.path("manifest");
     let words = ["copy", "--manifest", name(&manifest), "--progress", "none", "-", name(&bench.path("dest"))]
@@ -186,7 +183,7 @@ fn manifests_are_shown_and_compared() {
     let mut changed = bench.bytes.clone();
     changed[2 * MIB + 7] ^= 1;
     changed.extend_from_slice(&noise(BLOCK, 1));
-    fs::write(bench.path("source"), &changed).expect("scratch takes files");
+    fs::write(bench.path("source"), &changed).expect("the file can be written");
     bench.copy("two", "second");
     let (first, second) = (bench.path("first"), bench.path("second"));
     let diff = |one: &Path, other: &Path| {
@@ -211,10 +208,10 @@ fn manifests_are_shown_and_compared() {
 }
 
 #[test]
-fn a_manifest_that_is_not_whole_is_refused_with_what_is_wrong() {
+fn a_damaged_manifest_is_refused_with_the_reason() {
     let bench = Bench::new(77);
     bench.copy("dest", "manifest");
-    let whole = fs::read_to_string(bench.path("manifest")).expect("a manifest is text");
+    let whole = fs::read_to_string(bench.path("manifest")).expect("a manifest is UTF-8");
     let bad = bench.path("bad");
     let newer = whole.replacen("\"haul_manifest\":1", "\"haul_manifest\":2", 1);
     let damaged = whole.replacen("\"len_bytes\":65536", "\"len_bytes\":65537", 1);
@@ -227,24 +224,27 @@ fn a_manifest_that_is_not_whole_is_refused_with_what_is_wrong() {
         ("what is this?\n", 2, "it is not a manifest", "the file that --manifest wrote"),
         ("", 2, "it is not a manifest", "the file that --manifest wrote"),
     ] {
-        fs::write(&bad, text).expect("scratch takes files");
+        fs::write(&bad, text).expect("the file can be written");
         let dest = bench.path("dest");
         let verify = vec!["verify", "--manifest", name(&bad), name(&dest)];
         for words in [verify, vec!["manifest", "show", name(&bad)]] {
             let assert = haul().args(&words).assert().code(status);
-            let said = stderr(&assert);
-            assert!(said.contains(why) && said.contains(advice) && said.contains(name(&bad)), "{words:?}: {said}");
+            let messages = stderr(&assert);
+            assert!(
+                messages.contains(why) && messages.contains(advice) && messages.contains(name(&bad)),
+                "{words:?}: {messages}"
+            );
         }
     }
 }
 
 #[test]
-fn nothing_is_written_where_the_manifest_could_not_be() {
+fn no_byte_is_written_if_the_manifest_cannot_be() {
     let bench = Bench::new(78);
     let before = noise(1000, 1);
-    fs::write(bench.path("dest"), &before).expect("scratch takes files");
+    fs::write(bench.path("dest"), &before).expect("the file can be written");
     let taken = bench.path("taken");
-    fs::write(&taken, b"somebody's").expect("scratch takes files");
+    fs::write(&taken, b"somebody's").expect("the file can be written");
     for (manifest, status, why) in [
         (taken.clone(), 3, "it already exists"),
         (bench.path("no/such/directory"), 1, "cannot read or write it"),
@@ -254,9 +254,9 @@ fn nothing_is_written_where_the_manifest_could_not_be() {
             .map(str::to_owned);
         let assert = haul().args(words).assert().code(status);
         assert!(stderr(&assert).contains(why), "{}", stderr(&assert));
-        assert!(fs::read(bench.path("dest")).expect("it is there") == before, "the dest was written to");
+        assert!(fs::read(bench.path("dest")).expect("it exists") == before, "the dest was written to");
     }
-    assert_eq!(fs::read(&taken).expect("it is there"), b"somebody's");
+    assert_eq!(fs::read(&taken).expect("it exists"), b"somebody's");
 }
 
 #[test]
@@ -268,12 +268,12 @@ fn a_copy_that_fails_leaves_no_manifest() {
     let assert = haul().args(words).write_stdin(bench.bytes.clone()).assert().code(1);
     assert!(stderr(&assert).contains("was not written"), "{}", stderr(&assert));
     let left: Vec<_> =
-        fs::read_dir(bench.dir.path()).expect("it is there").flatten().map(|entry| entry.file_name()).collect();
+        fs::read_dir(bench.dir.path()).expect("it exists").flatten().map(|entry| entry.file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().starts_with("manifest")), "{left:?}");
 }
 
 #[test]
-fn words_that_cannot_be_meant_are_usage_errors() {
+fn invalid_operands_are_usage_errors() {
     let dir = scratch();
     let file = dir.path().join("file");
     write_noise(&file, 100, 80);
@@ -301,7 +301,7 @@ fn words_that_cannot_be_meant_are_usage_errors() {
 }
 
 #[test]
-fn a_manifest_of_a_part_is_right_of_the_longer_file_that_it_is_of() {
+fn a_manifest_of_a_range_verifies_within_the_longer_file() {
     let bench = Bench::new(77);
     let [source, manifest] = ["source", "manifest"].map(|name| bench.path(name));
     for (skip, count) in [("0", "1M"), ("512K", "1M"), ("2M", "1M")] {
@@ -312,7 +312,7 @@ fn a_manifest_of_a_part_is_right_of_the_longer_file_that_it_is_of() {
             let (report, status) = verify(&["--manifest", name(&manifest), name(&bench.path(side))]);
             assert_eq!(status, 0, "{side} from {skip}: {report}");
         }
-        // A byte of the part is still found, and none behind it is looked at.
+        // A wrong byte within the part is found, and those after it are not examined.
         for (at, wrong) in [(2 * MIB + 300_000, skip == "2M"), (3 * MIB + 700, false)] {
             let mut changed = bench.bytes.clone();
             changed[at] ^= 1;
@@ -326,7 +326,7 @@ fn a_manifest_of_a_part_is_right_of_the_longer_file_that_it_is_of() {
 }
 
 #[test]
-fn a_manifest_of_a_part_of_a_longer_dest_is_right_of_it_wherever_the_bytes_came_from() {
+fn a_manifest_of_a_range_of_a_longer_dest_verifies_it_for_every_source() {
     let bench = Bench::new(78);
     let [dest, manifest] = ["dest", "manifest"].map(|name| bench.path(name));
     for range in [&["--count", "1M"][..], &["--seek", "64K"]] {

@@ -1,22 +1,18 @@
-//! `haul journal`: copies that GNU ddrescue began and haul ends, and the other way round.
-use crate::support::{Folder, cmp, has, haul, in_one_line, scratch, stderr, write_noise};
+//! `haul journal`: copies that GNU ddrescue began and haul completes, and vice versa.
+use crate::support::{ScratchDir, cmp, has, haul, in_one_line, name, scratch, stderr, write_noise};
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 const MIB: usize = 1 << 20;
 const LEN: usize = 6 * MIB + 1536;
 
 struct Scene {
-    dir: Folder,
+    dir: ScratchDir,
     source: PathBuf,
     dest: PathBuf,
     map: PathBuf,
     journal: PathBuf,
-}
-
-fn name(path: &Path) -> &str {
-    path.to_str().expect("scratch names are text")
 }
 
 fn ddrescue(arguments: &[&str]) {
@@ -33,7 +29,7 @@ impl Scene {
         Scene { source, dest, map, journal, dir }
     }
 
-    /// The first two MiB and a piece further on, as ddrescue copies them.
+    /// The first two MiB and a later piece, copied by ddrescue.
     fn begun_by_ddrescue(&self) {
         let sides = [name(&self.source), name(&self.dest), name(&self.map)];
         ddrescue(&[&["--size=2Mi"], &sides[..]].concat());
@@ -47,21 +43,24 @@ impl Scene {
 
     fn refuses(&self, options: &[&str], status: i32, words: &str) {
         let before = fs::read(&self.dest).ok();
-        let said = stderr(&self.import(options).code(status));
-        assert!(said.contains(words) && said.contains('→'), "no '{words}' in:\n{said}");
-        assert!(before == fs::read(&self.dest).ok() && !self.journal.exists(), "something was written:\n{said}");
+        let messages = stderr(&self.import(options).code(status));
+        assert!(messages.contains(words) && messages.contains('→'), "no '{words}' in:\n{messages}");
+        assert!(before == fs::read(&self.dest).ok() && !self.journal.exists(), "something was written:\n{messages}");
     }
 }
 
 #[test]
-fn what_ddrescue_began_is_resumed() {
+fn a_copy_that_ddrescue_began_is_resumed() {
     if !has("ddrescue") {
         return;
     }
     let scene = Scene::new();
     scene.begun_by_ddrescue();
-    let said = stderr(&scene.import(&[]).success());
-    assert!(said.contains("3145728 of 6292992 bytes durable") && said.contains("haul copy --resume"), "{said}");
+    let messages = stderr(&scene.import(&[]).success());
+    assert!(
+        messages.contains("3145728 of 6292992 bytes durable") && messages.contains("haul copy --resume"),
+        "{messages}"
+    );
     let mut resume = haul();
     resume.args(["copy", "--resume", "--json"]).arg(&scene.source).arg(&scene.dest);
     let printed = resume.assert().success();
@@ -72,7 +71,7 @@ fn what_ddrescue_began_is_resumed() {
 }
 
 #[test]
-fn what_haul_began_is_ended_by_ddrescue() {
+fn a_copy_that_haul_began_is_completed_by_ddrescue() {
     if !has("ddrescue") {
         return;
     }
@@ -81,11 +80,11 @@ fn what_haul_began_is_ended_by_ddrescue() {
     scene.import(&[]).success();
     let there_and_back = scene.dir.path().join("map2");
     let export = || haul().args(["journal", "export"]).arg(&scene.journal).arg(&there_and_back).assert();
-    let said = stderr(&export().success());
-    assert!(said.contains("3145728 bytes finished, 0 bad") && said.contains("ddrescue"), "{said}");
+    let messages = stderr(&export().success());
+    assert!(messages.contains("3145728 bytes finished, 0 bad") && messages.contains("ddrescue"), "{messages}");
     assert!(stderr(&export().code(3)).contains("it already exists"));
     assert!(scene.journal.exists(), "an export changes nothing");
-    // Whatever ddrescue copies anew is right, so what is finished has to be wrong to be seen.
+    // Finished bytes are made wrong, because correct ones would not show whether haul copies them.
     let file = File::options().write(true).open(&scene.dest).unwrap();
     std::os::unix::fs::FileExt::write_all_at(&file, b"left alone", 100).unwrap();
     ddrescue(&[name(&scene.source), name(&scene.dest), name(&there_and_back)]);
@@ -96,7 +95,7 @@ fn what_haul_began_is_ended_by_ddrescue() {
 }
 
 #[test]
-fn a_mapfile_that_does_not_fit_makes_no_journal() {
+fn a_mapfile_that_does_not_fit_creates_no_journal() {
     let scene = Scene::new();
     let put = |text: &str| fs::write(&scene.map, text).unwrap();
     put("0 ? 1\n0 0x200000 +\n0x200000 0x400600 ?\n");
@@ -113,6 +112,6 @@ fn a_mapfile_that_does_not_fit_makes_no_journal() {
     scene.refuses(&[], 2, "it is not a mapfile");
     put("0 ? 1\n0 0x200000 +\n0x200000 0x200 -\n0x200200 0x400400 ?\n");
     assert!(stderr(&scene.import(&[]).success()).contains("512 unreadable"));
-    let said = stderr(&scene.import(&[]).code(3));
-    assert!(said.contains("it already exists"), "{said}");
+    let messages = stderr(&scene.import(&[]).code(3));
+    assert!(messages.contains("it already exists"), "{messages}");
 }

@@ -1,7 +1,8 @@
-//! The power is cut while a copy runs, on a disk that loses what was not flushed: what the journal claims is there.
+//! The power is cut during a copy, on a disk that loses unflushed data: what the journal claims is on the
+//! medium.
 //!
-//! The disk is bench/modelled-disk with a volatile cache, which SIGKILL empties, shown as a file by nbdfuse.
-//! HAUL_POWER_CUTS sets how many cuts there are, HAUL_POWER_SEED their moments and what each of them loses.
+//! The disk is bench/modelled-disk with a volatile cache, which SIGKILL discards, mounted as a file by nbdfuse.
+//! HAUL_POWER_CUTS sets the number of cuts, HAUL_POWER_SEED their moments and the data that each of them loses.
 use crate::support;
 use crate::support::{ModelledDisk, cmp, haul, haul_path, memory_dir, modelled_disks, wait_until, write_noise};
 use haul::core::ExtentSet;
@@ -13,14 +14,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Not whole sectors, blocks or pages.
+/// Partial sectors, blocks and pages at the end.
 const LEN: usize = (8 << 20) + 321;
 
 fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-/// The disk of `dir` with power; `seed` says what it loses when that is cut.
+/// Starts the disk in `dir`; `seed` determines what it loses when the power is cut.
 fn powered(dir: &Path, plugin: &Path, seed: u64) -> ModelledDisk {
     ModelledDisk::on(dir, plugin, LEN, &["volatile_percent=60".to_owned(), format!("volatile_seed={seed}")])
 }
@@ -35,24 +36,24 @@ struct Scene<'a> {
 impl Scene<'_> {
     fn copy(&self, disk: &ModelledDisk, engine: &str, options: &[&str]) -> Child {
         let mut command = Command::new(haul_path());
-        // A range: only then is the dest not emptied first, which this disk cannot do.
+        // With a range, so that the dest is not truncated first, which this disk does not support.
         command.args(["copy", "--engine", engine, "--seek", "0", "--progress", "none", "--journal"]).arg(&self.journal);
         command.args(options).args(self.journal.exists().then_some("--resume"));
         command.arg(&self.source).arg(disk.file()).stderr(Stdio::null());
         command.spawn().expect("the binary runs")
     }
 
-    /// What the journal claims, if there is one.
+    /// The claims of the journal, if there is one.
     fn claimed(&self) -> Option<ExtentSet> {
         let file = File::open(&self.journal).ok()?;
-        Some(read(BufReader::new(file)).expect("nothing damages a journal").state.durable)
+        Some(read(BufReader::new(file)).expect("the journal is not damaged").state.durable)
     }
 
     fn claimed_bytes(&self) -> u64 {
         self.claimed().map_or(0, |durable| durable.total_bytes())
     }
 
-    /// Every claimed byte is on the medium.
+    /// Asserts that every claimed byte is on the medium.
     #[track_caller]
     fn claims_are_true(&self, cut: u64, seed: u64) {
         let durable = self.claimed().unwrap_or_default();
@@ -64,7 +65,7 @@ impl Scene<'_> {
     }
 }
 
-/// Copies with `engine` until so many cuts were made, and then to the end. A copy that is complete is begun anew.
+/// Copies with `engine` until `cuts` power cuts were made, and then to the end. A complete copy is restarted.
 fn cut_again_and_again(plugin: &Path, engine: &str, cuts: u64, seed: u64) {
     let dir = memory_dir();
     let (source, journal) = (dir.path().join("source"), dir.path().join("journal"));
@@ -80,14 +81,14 @@ fn cut_again_and_again(plugin: &Path, engine: &str, cuts: u64, seed: u64) {
         let before = scene.claimed_bytes();
         let mut disk = powered(dir.path(), plugin, random.u64(..));
         let mut copy = scene.copy(&disk, engine, &slow);
-        // Mostly once there is something new to be wrong about, however slow this machine is; sometimes at any time.
+        // Usually after there is a new claim that may be false, even on a slow machine; sometimes at any time.
         if !random.u8(..).is_multiple_of(4) {
             wait_until(|| scene.claimed_bytes() > before || copy.try_wait().unwrap().is_some());
         }
         std::thread::sleep(Duration::from_millis(random.u64(..60)));
-        // The machine loses its power with the disk, or stays on and sees a disk that is gone.
+        // The machine loses power with the disk, or keeps running while the disk disappears.
         if random.bool() {
-            copy.kill().expect("it is our child");
+            copy.kill().expect("it is a child of this process");
         }
         disk.cut();
         wait_until(|| copy.try_wait().unwrap().is_some());
@@ -106,7 +107,7 @@ fn cut_again_and_again(plugin: &Path, engine: &str, cuts: u64, seed: u64) {
 }
 
 #[test]
-fn what_the_journal_claims_survives_a_power_cut_at_any_moment() {
+fn bytes_that_the_journal_claims_survive_a_power_cut_at_any_moment() {
     let Some(plugin) = modelled_disks() else { return };
     let (cuts, seed) = (number("HAUL_POWER_CUTS", 12), number("HAUL_POWER_SEED", 1));
     let engines = support::engines();
@@ -116,7 +117,7 @@ fn what_the_journal_claims_survives_a_power_cut_at_any_moment() {
 }
 
 #[test]
-fn what_an_import_claims_survives_a_power_cut() {
+fn bytes_that_an_import_claims_survive_a_power_cut() {
     let Some(plugin) = modelled_disks() else { return };
     let dir = memory_dir();
     let (source, map, journal) = (dir.path().join("source"), dir.path().join("map"), dir.path().join("journal"));
@@ -125,7 +126,7 @@ fn what_an_import_claims_survives_a_power_cut() {
     let scene = Scene { dir: dir.path(), source, bytes, journal };
     let mut disk = powered(dir.path(), &plugin, 9);
     let dest = disk.file();
-    // What ddrescue left: killed between two flushes, it has a mapfile of bytes that are not durable.
+    // ddrescue was killed between two flushes, so its mapfile lists bytes that are not durable.
     fs::write(&map, format!("0 ? 1\n0 {} +\n{0} {} ?\n", 4 << 20, LEN - (4 << 20))).unwrap();
     let written = File::options().write(true).open(&dest).unwrap();
     written.write_all_at(&scene.bytes[..4 << 20], 0).unwrap();

@@ -1,10 +1,10 @@
-//! `haul profile` as a user calls it. No figure is judged, for the clock is nobody's.
+//! `haul profile` as users run it. No measured value is checked, because the machine may be busy.
 use crate::support::{FailingDisk, Fails, Terminal, haul, haul_command, in_one_line, scratch, write_noise};
 use serde_json::Value;
 use std::fs;
 
 #[test]
-fn a_file_is_profiled_in_all_parts_and_stays_as_it_was() {
+fn a_file_is_profiled_in_all_parts_and_unchanged() {
     let dir = scratch();
     let file = dir.path().join("disk.img");
     let bytes = write_noise(&file, 32 << 20, 1);
@@ -22,12 +22,12 @@ fn a_file_is_profiled_in_all_parts_and_stays_as_it_was() {
 }
 
 #[test]
-fn what_reading_does_to_others_is_told_or_why_it_is_not_known_and_nothing_is_left_behind() {
+fn the_system_impact_is_reported_or_why_it_is_unknown_and_no_file_is_left() {
     let dir = scratch();
     let file = dir.path().join("disk.img");
     write_noise(&file, 8 << 20, 6);
     let mut command = haul();
-    // A twentieth of it is for each way, and a busy machine takes a while to begin.
+    // A twentieth of the time is for each read method, and a busy machine starts slowly.
     command.env("TMPDIR", dir.path()).args(["profile", "--json", "--time", "8"]).arg(&file);
     let run = command.assert().success();
     let report: Value = serde_json::from_slice(&run.get_output().stdout).unwrap();
@@ -55,7 +55,7 @@ fn what_reading_does_to_others_is_told_or_why_it_is_not_known_and_nothing_is_lef
     assert_eq!(groups_of_the_dead(), Vec::<std::path::PathBuf>::new());
 }
 
-/// Memory control groups of haul processes that are no more.
+/// Memory control groups of haul processes that have ended.
 fn groups_of_the_dead() -> Vec<std::path::PathBuf> {
     let parents = ["/sys/fs/cgroup", "/sys/fs/cgroup/memory"].into_iter().filter_map(|path| fs::read_dir(path).ok());
     let dead = |path: &std::path::PathBuf| {
@@ -66,7 +66,7 @@ fn groups_of_the_dead() -> Vec<std::path::PathBuf> {
 }
 
 #[test]
-fn the_text_fits_eighty_columns_without_colour() {
+fn the_text_fits_80_columns_without_colour() {
     let dir = scratch();
     let file = dir.path().join("disk.img");
     write_noise(&file, 8 << 20, 2);
@@ -89,7 +89,7 @@ fn the_text_fits_eighty_columns_without_colour() {
     }
 }
 
-/// What a terminal of 80 columns is given.
+/// The output on a terminal of 80 columns.
 fn shown_on_a_terminal(words: &[&str], colour: bool) -> String {
     let mut command = haul_command(words);
     command.env("LC_ALL", "C.UTF-8");
@@ -100,7 +100,7 @@ fn shown_on_a_terminal(words: &[&str], colour: bool) -> String {
 }
 
 #[test]
-fn a_terminal_gets_charts_of_blocks_and_whoever_wants_no_colour_plain_ones() {
+fn charts_on_a_terminal_use_block_characters_and_plain_ones_without_colour() {
     let dir = scratch();
     let file = dir.path().join("disk.img");
     write_noise(&file, 8 << 20, 5);
@@ -110,17 +110,17 @@ fn a_terminal_gets_charts_of_blocks_and_whoever_wants_no_colour_plain_ones() {
         (&["tune", "--quick", "--time", "1", name], "rate by block size, direct"),
     ] {
         for colour in [true, false] {
-            let said = shown_on_a_terminal(words, colour);
-            let (_, chart) = said.split_once(title).unwrap_or_else(|| panic!("no chart in {said}"));
-            // Below it come sentences, which have no blocks.
-            assert_eq!(chart.contains('█'), colour, "{said}");
-            assert_eq!(chart.contains("##"), !colour, "{said}");
+            let messages = shown_on_a_terminal(words, colour);
+            let (_, chart) = messages.split_once(title).unwrap_or_else(|| panic!("no chart in {messages}"));
+            // The sentences below it have no block characters.
+            assert_eq!(chart.contains('█'), colour, "{messages}");
+            assert_eq!(chart.contains("##"), !colour, "{messages}");
         }
     }
 }
 
 #[test]
-fn timing_is_one_line() {
+fn timing_prints_one_line() {
     let dir = scratch();
     let file = dir.path().join("disk.img");
     write_noise(&file, 8 << 20, 3);
@@ -130,24 +130,24 @@ fn timing_is_one_line() {
 }
 
 #[test]
-fn places_that_failed_are_told_of_where_no_table_has_room_for_them() {
+fn failed_reads_are_reported_also_without_a_table() {
     let dir = scratch();
     let backing = dir.path().join("backing");
     write_noise(&backing, 8 << 20, 7);
-    // All of it but for what is looked at before: then every run finds a bad place, however little time it has.
+    // Everything except the part that is probed: then every run reaches a bad sector, even a short one.
     let bad = 8192..8 << 20;
     let Some(disk) = FailingDisk::over(dir.path(), &backing, Fails::Reads, bad) else { return };
     for words in [["profile", "--timing"].as_slice(), &["profile", "--csv"], &["tune", "--csv", "--quick"]] {
-        // A busy machine may serve no request in so short a time: then with more.
-        let mut said = Vec::new();
+        // A busy machine may serve no request in such a short time; then it gets more.
+        let mut messages = Vec::new();
         let found = ["1", "5", "25"].iter().any(|seconds| {
             let run = haul().args(words).args(["--time", seconds]).arg(disk.path()).output().expect("haul runs");
             let text = in_one_line(&run.stderr);
             let found = run.status.code() == Some(1) && text.contains("requests failed") && text.contains("at byte");
-            said.push(format!("{seconds} s, {}: {text}", run.status));
+            messages.push(format!("{seconds} s, {}: {text}", run.status));
             found
         });
-        assert!(found, "{words:?}: {said:#?}");
+        assert!(found, "{words:?}: {messages:#?}");
     }
 }
 
@@ -163,7 +163,7 @@ fn csv_has_the_same_fields_in_every_line() {
     for part in ["part", "position", "command", "way"] {
         assert!(text.lines().any(|line| line.starts_with(&format!("{part},"))), "{part}: {text}");
     }
-    // Processor seconds for each GiB, at the rate that it had, are the share.
+    // The share is processor seconds per GiB times the rate.
     for way in text.lines().filter(|line| line.starts_with("way,")) {
         let fields: Vec<&str> = way.split(',').collect();
         let number = |at: usize| fields[at].parse::<f64>().unwrap();
@@ -173,7 +173,7 @@ fn csv_has_the_same_fields_in_every_line() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_refused_and_says_why() {
+fn sources_that_cannot_be_measured_are_refused_with_the_reason() {
     haul().args(["profile", "--positions", "4", "/dev/null"]).assert().code(2);
     haul().args(["profile", "--positions", "201", "/dev/null"]).assert().code(2);
     haul().args(["profile", "--timing", "--positions", "9", "/dev/null"]).assert().code(2);
@@ -182,7 +182,7 @@ fn what_cannot_be_measured_is_refused_and_says_why() {
 }
 
 #[test]
-fn timing_begins_where_it_is_told_and_says_so() {
+fn timing_begins_at_the_given_offset() {
     let dir = scratch();
     let file = dir.path().join("disk.img");
     write_noise(&file, 20 << 20, 7);
@@ -206,7 +206,7 @@ fn timing_begins_where_it_is_told_and_says_so() {
 }
 
 #[test]
-fn the_queue_of_a_disk_is_told_by_plan_list_and_profile_as_sysfs_has_it() {
+fn plan_list_and_profile_report_the_queue_of_a_disk_from_sysfs() {
     let run = haul().args(["list", "--json"]).assert().success();
     let report: Value = serde_json::from_slice(&run.get_output().stdout).unwrap();
     assert!(report["scsi_devices"].is_array(), "{report}");
@@ -222,13 +222,16 @@ fn the_queue_of_a_disk_is_told_by_plan_list_and_profile_as_sysfs_has_it() {
 }
 
 #[test]
-fn read_buffer_is_refused_of_what_takes_no_scsi_commands() {
+fn read_buffer_is_refused_without_scsi_commands() {
     let dir = scratch();
     let file = dir.path().join("disk.img");
     write_noise(&file, 1 << 20, 8);
     let run = haul().args(["profile", "--read-buffer"]).arg(&file).assert().code(2);
-    let said = in_one_line(&run.get_output().stderr);
-    assert!(said.contains("it needs a SCSI generic node") && said.contains("as /dev/sg0; see 'haul list'"), "{said}");
+    let messages = in_one_line(&run.get_output().stderr);
+    assert!(
+        messages.contains("it needs a SCSI generic node") && messages.contains("as /dev/sg0; see 'haul list'"),
+        "{messages}"
+    );
     for words in [["--buffer-sizes", "4K"].as_slice(), &["--echo-buffer"], &["--read-buffer", "--timing"]] {
         haul().arg("profile").args(words).arg(&file).assert().code(2);
     }

@@ -1,4 +1,4 @@
-//! `haul profile --random` as a user calls it. No figure is judged, for the clock is nobody's.
+//! `haul profile --random` as users run it. No measured value is checked, because the machine may be busy.
 use crate::support::{engines, haul, in_one_line, memory_dir, scratch, stderr, write_noise};
 use serde_json::Value;
 use std::fs;
@@ -14,7 +14,7 @@ fn random(words: &[&str], file: &Path) -> Value {
 }
 
 #[test]
-fn random_reads_have_a_distribution_and_the_same_seed_is_told_again() {
+fn random_reads_have_a_distribution_and_report_their_seed() {
     let dir = scratch();
     let file = dir.path().join("disk.img");
     let bytes = write_noise(&file, 8 * MIB, 41);
@@ -41,30 +41,30 @@ fn random_reads_have_a_distribution_and_the_same_seed_is_told_again() {
         let [low, high] = ["p50_us", "p99_us"].map(|name| report["latency"][name].as_f64().expect("it is a number"));
         assert!(low <= high && report["requests_per_s"].as_f64() > Some(0.0), "{report}");
     }
-    assert!(fs::read(&file).expect("it is there") == bytes, "it was only to be read");
+    assert!(fs::read(&file).expect("it exists") == bytes, "it was only to be read");
 }
 
 #[test]
-fn what_others_have_in_the_page_cache_stays_there_and_is_told() {
-    // On tmpfs nothing goes past the page cache, and all of a file is in it.
+fn cached_pages_are_kept_and_reported() {
+    // On tmpfs nothing bypasses the page cache, which contains the whole file.
     let dir = memory_dir();
     let file = dir.path().join("disk.img");
     let bytes = write_noise(&file, 2 * MIB, 44);
     let report = random(&["--requests", "50"], &file);
     assert_eq!(report["way"], "buffered", "{report}");
     assert!(report["cached"].is_boolean(), "{report}");
-    assert!(fs::read(&file).expect("it is there") == bytes);
+    assert!(fs::read(&file).expect("it exists") == bytes);
 }
 
 #[test]
-fn the_text_of_random_reads_fits_eighty_columns_and_csv_is_the_distribution() {
+fn random_reads_print_text_of_80_columns_and_csv_of_the_distribution() {
     let dir = scratch();
     let file = dir.path().join("disk.img");
     write_noise(&file, 4 * MIB, 42);
     let words = ["profile", "--random", "--requests", "100", "--seed", "7", "--slower-than", "3600s"];
     let run = haul().args(words).arg(&file).assert().success();
     let text = String::from_utf8_lossy(&run.get_output().stdout).into_owned();
-    let place = dir.path().to_str().expect("scratch names are text");
+    let place = dir.path().to_str().expect("paths of test directories are UTF-8");
     assert!(text.lines().all(|line| line.contains(place) || line.chars().count() <= 80), "{text}");
     let text = in_one_line(text.as_bytes());
     for words in ["4.00 KiB × 1", "seed 7", "reads/s", "p99.9 ", "no read took longer than"] {
@@ -77,7 +77,7 @@ fn the_text_of_random_reads_fits_eighty_columns_and_csv_is_the_distribution() {
 }
 
 #[test]
-fn random_reads_that_cannot_be_meant_are_refused() {
+fn invalid_options_of_random_reads_are_refused() {
     let dir = scratch();
     let file = dir.path().join("disk.img");
     write_noise(&file, 2 * MIB, 43);

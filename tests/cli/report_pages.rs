@@ -1,4 +1,4 @@
-//! The pages of `--report`, made by the program and shown by a real browser: headless Chromium, where there is one.
+//! The pages of `--report`, written by the program and rendered by a browser: headless Chromium, if installed.
 use crate::browser;
 use crate::support;
 use crate::support::{FailingDisk, Fails, haul, memory_dir, scratch, write_noise};
@@ -8,12 +8,12 @@ use std::process::Stdio;
 
 const MIB: usize = 1 << 20;
 
-/// The page as it is written, but for the slashes, which need no escape.
+/// The page with its slashes unescaped.
 fn read(page: impl AsRef<Path>) -> String {
     fs::read_to_string(page).expect("there is a page").replace("&#x2f;", "/")
 }
 
-/// The page is fit for a telephone and a screen, by day and by night, and asks nobody for anything.
+/// Asserts that the page is readable on a phone and a screen, in light and dark mode, and loads nothing.
 fn assert_fit_to_be_read(page: &Path, charts: usize) {
     let text = read(page);
     for foreign in ["<script", "src=", "@import", "url(", "<iframe", "<object", "<img"] {
@@ -33,7 +33,7 @@ fn charts(page: &str) -> usize {
     page.matches("<div class=\"chart wide\">").count()
 }
 
-/// Points of each curve in the figure with this id; both of its charts have the same.
+/// Number of points of each curve in the figure with this id; both of its charts have the same.
 fn points(page: &str, id: &str) -> Vec<usize> {
     let (_, rest) = page.split_once(&format!("<section id=\"{id}\">")).unwrap_or_else(|| panic!("no figure {id}"));
     let mut charts = rest.split_once("</section>").unwrap().0.split("<svg ").skip(1).map(|svg| {
@@ -49,11 +49,11 @@ fn points(page: &str, id: &str) -> Vec<usize> {
 fn bars(page: &str, id: &str) -> usize {
     let (_, rest) = page.split_once(&format!("<section id=\"{id}\">")).unwrap_or_else(|| panic!("no figure {id}"));
     let lines = rest.split_once("</section>").unwrap().0.split("<line ").skip(1);
-    // Two ends and what joins them, in two charts.
+    // Two ends and a line, in two charts.
     lines.filter(|line| !line.contains("stroke=\"#E1E5EA\"")).count() / 6
 }
 
-/// A block size of a sweep, a power of two, as tables have it.
+/// A block size of a sweep, a power of two, as written in tables.
 fn block_name(bytes: &serde_json::Value) -> String {
     let bytes = bytes.as_u64().expect("a number");
     match bytes.ilog2() {
@@ -76,7 +76,7 @@ fn a_copy_has_a_page_with_a_point_for_each_row_of_its_tables() {
     let assert = haul().args(["copy", "--limit", "12M", "--report"]).args([&page, &source, &dest]).assert().success();
     assert!(support::stderr(&assert).contains("haul: report written to "), "{}", support::stderr(&assert));
     let text = read(&page);
-    // The source, the dest, and of waiting the limit.
+    // The source and the dest; for waiting also the limit.
     for (id, curves) in [("rate-over-time", 2), ("waiting", 3)] {
         let rows = rows(&text, id);
         assert!(rows >= 1, "{id} has no rows");
@@ -94,7 +94,7 @@ fn a_copy_has_a_page_with_a_point_for_each_row_of_its_tables() {
 }
 
 #[test]
-fn a_copy_that_failed_has_a_page_that_says_so_first() {
+fn the_page_of_a_failed_copy_begins_with_the_failure() {
     let dir = memory_dir();
     let [source, page] = ["source", "failed.html"].map(|name| dir.path().join(name));
     write_noise(&source, 4 * MIB, 2);
@@ -107,12 +107,12 @@ fn a_copy_that_failed_has_a_page_that_says_so_first() {
 }
 
 #[test]
-fn copies_that_do_more_have_pages_that_are_fit_to_be_read_too() {
+fn copies_with_verify_also_or_hash_have_readable_pages() {
     let dir = memory_dir();
     let [source, dest, other] = ["source", "dest", "other"].map(|name| dir.path().join(name));
     write_noise(&source, 24 * MIB, 7);
-    let also = other.to_str().expect("the folder's name is text");
-    for (words, said) in [
+    let also = other.to_str().expect("the directory's name is UTF-8");
+    for (words, messages) in [
         (&["--verify"][..], ", verified</p>"),
         (&["--also", also], "Copied 25.2 MB to each of 2 destinations in "),
         (&["--hash", "sha256"], "Copied 25.2 MB in "),
@@ -122,7 +122,7 @@ fn copies_that_do_more_have_pages_that_are_fit_to_be_read_too() {
         copy.args(["copy", "--limit", "12M", "--report"]).arg(&page).args(words).args([&source, &dest]);
         copy.assert().success();
         let text = read(&page);
-        assert!(text.contains(said), "{said} is not in {text}");
+        assert!(text.contains(messages), "{messages} is not in {text}");
         for id in ["rate-over-time", "waiting"] {
             let (rows, curves) = (rows(&text, id), points(&text, id));
             assert!(rows >= 2 && curves.len() >= 2 && curves.iter().all(|&points| points == rows), "{id}: {curves:?}");
@@ -132,8 +132,8 @@ fn copies_that_do_more_have_pages_that_are_fit_to_be_read_too() {
 }
 
 #[test]
-fn the_page_of_an_interrupted_copy_shows_what_was_done_by_then() {
-    // Of a dest in memory no journal is kept.
+fn the_page_of_an_interrupted_copy_shows_the_progress_so_far() {
+    // No journal is kept for a dest in memory.
     let dir = scratch();
     let [source, dest, page] = ["source", "dest", "page.html"].map(|name| dir.path().join(name).display().to_string());
     write_noise(source.as_ref(), 64 * MIB, 3);
@@ -149,7 +149,7 @@ fn the_page_of_an_interrupted_copy_shows_what_was_done_by_then() {
         "{text}"
     );
     assert!(rows(&text, "rate-over-time") >= 1);
-    // What was copied and what remains, of both sides.
+    // The copied and the remaining part of both sides.
     assert_eq!(rows(&text, "map"), 4, "{text}");
     let continues = format!("haul copy --resume --limit 8M --progress plain --report {page} {source} {dest}");
     for (name, value) in [("Elapsed", ""), ("Remaining", " at the mean rate"), ("To continue", &*continues)] {
@@ -158,7 +158,7 @@ fn the_page_of_an_interrupted_copy_shows_what_was_done_by_then() {
     }
     assert_fit_to_be_read(page.as_ref(), charts(&text));
 
-    // The page of the rest knows no places, for they are not in order.
+    // The page of the rest has no offsets, because they are not in order.
     haul().args(["copy", "--resume", "--limit", "32M", "--report", &page, &source, &dest]).assert().success();
     let text = read(&page);
     assert!(text.contains("already copied by earlier runs") && !text.contains("rate-over-position"), "{text}");
@@ -192,13 +192,13 @@ fn unreadable_areas_are_on_the_map_of_both_sides_as_in_the_json() {
     assert!(text.contains(&format!("sha256 {digest}")), "{text}");
     assert_fit_to_be_read(&page, charts(&text));
 
-    // A copy that is whole and sound needs no map.
+    // A complete copy without errors needs no map.
     haul().args(["copy", "--report"]).args([&page, &backing, &dest]).assert().success();
     assert!(!read(&page).contains("<section id=\"map\">"));
 }
 
 #[test]
-fn no_byte_is_written_where_the_page_could_not_be() {
+fn no_byte_is_written_if_the_page_cannot_be() {
     let dir = scratch();
     let [source, dest, thesis] = ["source", "dest", "thesis.html"].map(|name| dir.path().join(name));
     write_noise(&source, MIB, 4);
@@ -217,7 +217,7 @@ fn no_byte_is_written_where_the_page_could_not_be() {
 }
 
 #[test]
-fn a_sweep_has_a_page_with_a_point_for_each_setting_that_was_measured() {
+fn a_sweep_has_a_page_with_every_measured_point() {
     let dir = memory_dir();
     let [disk, page] = ["disk.img", "tune.html"].map(|name| dir.path().join(name));
     write_noise(&disk, 16 * MIB, 5);
@@ -279,7 +279,7 @@ fn a_profile_has_a_page_with_zones_and_command_costs() {
         assert_eq!(rows(&text, "ways"), ways);
         let reads = many(&report["system_impact"]["reads"]);
         assert_eq!(if reads > 0 { rows(&text, "system-impact") } else { 0 }, reads, "{report}");
-        // Where the rest of the system cannot be looked at, the report says why; of writing nobody looks.
+        // If the system impact cannot be measured, the report states why; it is not measured for writing.
         let why = words.len() > 1 || text.contains("not measured: ");
         assert!(reads > 0 || why && !text.contains("<section id=\"system-impact\">"), "{text}");
         assert_fit_to_be_read(&page, 2);
@@ -296,7 +296,7 @@ fn random_reads_have_a_page_with_a_row_for_each_class_of_latency() {
     let text = read(&page);
     let classes = report["latencies"].as_array().expect("a list");
     assert_eq!(rows(&text, "latency"), classes.len());
-    // A step for each class, between two ends on the floor.
+    // A step for each class, and two ends at 0.
     assert_eq!(points(&text, "latency"), [2 * classes.len() + 2]);
     assert_eq!(rows(&text, "slow-reads") as u64, report["slow_requests"].as_u64().expect("a number").min(64));
     for slow in report["slow"].as_array().expect("a list") {

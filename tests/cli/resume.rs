@@ -1,8 +1,8 @@
-//! `--resume`: what it goes on with, and everything that it refuses before a byte is written.
+//! `--resume`: the copies that it resumes, and everything that it refuses before a byte is written.
 use crate::support;
 use crate::support::{
-    Folder, LoopDevice, Running, cmp, copied_bytes, filled, has, haul, haul_path, memory_dir, scratch, skip, stderr,
-    write_noise,
+    LoopDevice, Running, ScratchDir, cmp, copied_bytes, filled, has, haul, haul_path, memory_dir, name, scratch, skip,
+    stderr, traced_calls, write_noise,
 };
 use assert_cmd::assert::Assert;
 use rustix::process::Signal;
@@ -19,16 +19,12 @@ const SIGINT: i32 = 2;
 
 /// A copy that ended early, with its journal.
 struct Interrupted {
-    dir: Folder,
+    dir: ScratchDir,
     source: PathBuf,
     dest: PathBuf,
 }
 
-fn name(path: &Path) -> &str {
-    path.to_str().expect("scratch names are text")
-}
-
-/// Starts a copy with a limit, and interrupts it once bytes have arrived.
+/// Starts a copy with a limit, and interrupts it once bytes are copied.
 fn interrupt(options: &[&str], source: &Path, dest: &Path) -> String {
     let slow = ["copy", "--limit", "3M", "--block-size", "64K", "--progress", "json"];
     let arguments = [&slow[..], options, &[name(source), name(dest)]].concat();
@@ -36,7 +32,7 @@ fn interrupt(options: &[&str], source: &Path, dest: &Path) -> String {
     copy.read_until(|line| copied_bytes(line).is_some_and(|bytes| bytes > 0));
     copy.signal(Signal::INT);
     copy.end_by(SIGINT);
-    copy.said.clone()
+    copy.messages.clone()
 }
 
 impl Interrupted {
@@ -57,25 +53,28 @@ impl Interrupted {
         haul().args(arguments).assert()
     }
 
-    /// It is refused with this status and these words, and nothing was written.
+    /// Asserts that it is refused with this status and these words, and that nothing was written.
     #[track_caller]
     fn refuses(&self, options: &[&str], status: i32, words: &[&str]) {
         let before = (fs::read(&self.dest).ok(), fs::read(self.journal()).ok());
-        let said = stderr(&self.resume(options).code(status));
+        let messages = stderr(&self.resume(options).code(status));
         for word in words {
-            assert!(said.contains(word), "no '{word}' in:\n{said}");
+            assert!(messages.contains(word), "no '{word}' in:\n{messages}");
         }
-        assert!(said.contains('→'), "no advice in:\n{said}");
-        assert!(before == (fs::read(&self.dest).ok(), fs::read(self.journal()).ok()), "something was written:\n{said}");
+        assert!(messages.contains('→'), "no advice in:\n{messages}");
+        assert!(
+            before == (fs::read(&self.dest).ok(), fs::read(self.journal()).ok()),
+            "something was written:\n{messages}"
+        );
     }
 }
 
 #[test]
-fn the_rest_is_copied_and_the_journal_is_gone_when_it_is_complete() {
+fn resume_copies_the_rest_and_removes_the_journal() {
     let copy = Interrupted::new(&[]);
     let printed = copy.resume(&["--json"]).success();
     let report: Value = serde_json::from_slice(&printed.get_output().stdout).expect("the report is JSON");
-    let already = report["journal"]["already_bytes"].as_u64().expect("it is told");
+    let already = report["journal"]["already_bytes"].as_u64().expect("it is reported");
     assert!(already > 0, "{report}");
     assert_eq!(report["bytes"]["written_bytes"].as_u64(), Some(LEN as u64 - already), "{report}");
     assert_eq!((&report["journal"]["path"], &report["claimed"]["len_bytes"]), (&Value::Null, &Value::from(LEN)));
@@ -89,20 +88,20 @@ fn the_report_of_an_interrupted_copy_names_the_journal_and_the_command() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, LEN, 82);
-    let said = interrupt(&[], &source, &dest);
-    let report: Value = serde_json::from_str(said.lines().last().unwrap()).expect("the last line is the report");
+    let messages = interrupt(&[], &source, &dest);
+    let report: Value = serde_json::from_str(messages.lines().last().unwrap()).expect("the last line is the report");
     assert!(report["continue_command"].as_str().unwrap().starts_with("haul copy --resume "), "{report}");
     assert!(report["journal"]["path"].as_str().unwrap().ends_with("/.dest.haul-journal"), "{report}");
     assert_eq!(report["journal"]["durable_bytes"], report["claimed"]["len_bytes"]);
 }
 
 #[test]
-fn without_a_journal_the_command_has_the_range_of_the_rest() {
+fn without_a_journal_the_printed_command_has_the_range_of_the_rest() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, LEN, 83);
-    let said = interrupt(&["--no-journal"], &source, &dest);
-    assert!(said.contains("haul copy --skip "), "{said}");
+    let messages = interrupt(&["--no-journal"], &source, &dest);
+    assert!(messages.contains("haul copy --skip "), "{messages}");
     assert!(!dir.path().join(".dest.haul-journal").exists());
 }
 
@@ -123,7 +122,7 @@ fn a_short_copy_never_has_a_journal() {
             "none",
         ]);
         assert!(command.args(options).args([&source, &dest]).status().unwrap().success());
-        let log = fs::read_to_string(&log).unwrap();
+        let log = traced_calls(&log);
         log.lines().filter(|line| line.contains("haul-journal") && line.contains("O_CREAT")).count()
     };
     assert_eq!(files(&[]), 0);
@@ -132,7 +131,7 @@ fn a_short_copy_never_has_a_journal() {
 }
 
 #[test]
-fn a_range_of_a_file_and_holes_are_gone_on_with() {
+fn a_range_of_a_file_with_holes_is_resumed() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     let file = File::create(&source).unwrap();
@@ -156,7 +155,7 @@ fn a_range_of_a_file_and_holes_are_gone_on_with() {
 }
 
 #[test]
-fn sides_that_are_not_what_they_were_are_refused_by_what_differs() {
+fn changed_sides_are_refused_with_the_difference() {
     let copy = Interrupted::new(&[]);
     let (source, dest) = (fs::read(&copy.source).unwrap(), fs::read(&copy.dest).unwrap());
     let written = fs::metadata(&copy.dest).unwrap().modified().unwrap();
@@ -193,7 +192,7 @@ fn sides_that_are_not_what_they_were_are_refused_by_what_differs() {
 }
 
 #[test]
-fn a_journal_that_cannot_be_believed_is_refused() {
+fn a_damaged_journal_is_refused() {
     let copy = Interrupted::new(&["--checkpoint", "0.1"]);
     let whole = fs::read_to_string(copy.journal()).unwrap();
     let lines: Vec<&str> = whole.split_inclusive('\n').collect();
@@ -212,65 +211,65 @@ fn a_journal_that_cannot_be_believed_is_refused() {
     put(&lost_first);
     copy.refuses(&[], 1, &["line 2", "damaged", "unknown which data is durable"]);
     put("#!/bin/sh\n");
-    copy.refuses(&[], 3, &["that is not a journal"]);
-    // What is no journal is nobody's to remove, and one of a later haul neither.
+    copy.refuses(&[], 3, &[", not a journal"]);
+    // A file that is not a journal is never removed, nor is a journal of a later version of haul.
     let arguments = ["copy", name(&copy.source), name(&copy.dest)];
-    assert!(stderr(&haul().args(arguments).assert().code(3)).contains("that is not a journal"));
+    assert!(stderr(&haul().args(arguments).assert().code(3)).contains(", not a journal"));
 
-    // A torn last line is what a crash leaves.
+    // A crash leaves a torn last line.
     put(&(whole.clone() + "{\"durable\":[[0,12583"));
     copy.resume(&[]).success();
     cmp(&copy.source, &copy.dest);
 }
 
 #[test]
-fn options_that_a_rest_cannot_have_are_refused() {
+fn options_that_exclude_resume_are_refused() {
     let copy = Interrupted::new(&[]);
     copy.refuses(&["--reflink", "always"], 1, &["--reflink always"]);
     copy.refuses(&["--no-flush"], 2, &["--no-flush is given"]);
     haul().args(["copy", "--resume", "--no-journal", "a", "b"]).assert().code(2);
-    let said = stderr(&haul().args(["copy", "--resume", "-", name(&copy.dest)]).write_stdin("x").assert().code(2));
-    assert!(said.contains("the source is a stream"), "{said}");
+    let messages = stderr(&haul().args(["copy", "--resume", "-", name(&copy.dest)]).write_stdin("x").assert().code(2));
+    assert!(messages.contains("the source is a stream"), "{messages}");
 }
 
 #[test]
-fn a_copy_that_begins_anew_ends_an_old_journal_before_it_writes() {
+fn a_restarted_copy_removes_the_old_journal_before_it_writes() {
     for option in [&[][..], &["--no-journal"]] {
         let copy = Interrupted::new(&[]);
-        // A dest that cannot be opened is not written to; by then the journal is gone all the same.
+        // A dest that cannot be opened is not written; its journal was removed before.
         let arguments = [&["copy", "--restart"], option, &[name(&copy.source), name(&copy.dest)]].concat();
-        let said = stderr(&haul().args(arguments).assert().success());
-        assert!(said.contains("unfinished copy") && said.contains("removed its journal"), "{said}");
+        let messages = stderr(&haul().args(arguments).assert().success());
+        assert!(messages.contains("unfinished copy") && messages.contains("removed its journal"), "{messages}");
         assert!(!copy.journal().exists());
         cmp(&copy.source, &copy.dest);
     }
 }
 
 #[test]
-fn a_journal_in_a_named_place_is_not_thrown_away_unless_that_is_said() {
+fn a_named_journal_is_discarded_only_with_restart() {
     let dir = scratch();
     let (source, dest, journal) = (dir.path().join("source"), dir.path().join("dest"), dir.path().join("journal"));
     write_noise(&source, LEN, 86);
     let option = ["--journal", name(&journal)];
     interrupt(&option, &source, &dest);
     let arguments = [&["copy"], &option[..], &[name(&source), name(&dest)]].concat();
-    let said = stderr(&haul().args(&arguments).assert().code(3));
-    assert!(said.contains("unfinished copy") && said.contains("--resume"), "{said}");
+    let messages = stderr(&haul().args(&arguments).assert().code(3));
+    assert!(messages.contains("unfinished copy") && messages.contains("--resume"), "{messages}");
     haul().args(&arguments).arg("--resume").assert().success();
     cmp(&source, &dest);
     assert!(!journal.exists());
 }
 
 #[test]
-fn a_place_that_takes_no_journal_is_told_before_the_first_write() {
+fn a_journal_path_that_cannot_be_written_is_refused_before_the_first_write() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, LEN, 87);
     let nowhere = dir.path().join("nowhere/journal");
     let arguments = ["copy", "--journal", name(&nowhere), name(&source), name(&dest)];
-    let said = stderr(&haul().args(arguments).assert().code(1));
-    assert!(said.contains("nowhere/journal") && said.contains("No such file or directory"), "{said}");
-    assert!(!dest.exists(), "the dest was made all the same");
+    let messages = stderr(&haul().args(arguments).assert().code(1));
+    assert!(messages.contains("nowhere/journal") && messages.contains("No such file or directory"), "{messages}");
+    assert!(!dest.exists(), "the dest was created anyway");
 }
 
 #[test]
@@ -279,12 +278,12 @@ fn a_journal_that_another_copy_uses_is_refused() {
     let file = OpenOptions::new().write(true).open(copy.journal()).unwrap();
     rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
     copy.refuses(&[], 3, &["another process is using it"]);
-    let said = stderr(&haul().args(["copy", name(&copy.source), name(&copy.dest)]).assert().code(3));
-    assert!(said.contains("another process is using it"), "{said}");
+    let messages = stderr(&haul().args(["copy", name(&copy.source), name(&copy.dest)]).assert().code(3));
+    assert!(messages.contains("another process is using it"), "{messages}");
 }
 
 #[test]
-fn a_device_has_its_journal_in_the_state_folder() {
+fn the_journal_of_a_device_is_in_the_state_directory() {
     let dir = memory_dir();
     let (from, to, state) = (dir.path().join("from"), dir.path().join("to"), dir.path().join("state"));
     let bytes = write_noise(&from, 12 * MIB, 88);
@@ -296,12 +295,12 @@ fn a_device_has_its_journal_in_the_state_folder() {
     let journals = || -> Vec<_> {
         fs::read_dir(state.join("haul")).into_iter().flatten().map(|entry| entry.unwrap().path()).collect()
     };
-    // Beside the journal there may be one that is just being written anew.
+    // Next to the journal there may be its replacement in progress.
     while !journals().iter().any(|path| name(path).ends_with(".journal")) {
         assert!(copy.try_wait().unwrap().is_none(), "it ended by itself");
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    // The first line is there before the first claim.
+    // The first line exists before the first claim.
     while fs::read_to_string(&journals()[0]).unwrap().lines().count() < 2 {
         assert!(copy.try_wait().unwrap().is_none(), "it ended by itself");
         std::thread::sleep(std::time::Duration::from_millis(10));
@@ -318,12 +317,12 @@ fn a_device_has_its_journal_in_the_state_folder() {
         command.args(["copy", "--resume", "--yes", name(&from)]).arg(dest.path()).env("XDG_STATE_HOME", &state);
         command.assert()
     };
-    // Somebody wrote to the disk in between.
+    // Another program wrote to the disk in the meantime.
     let mut disk = OpenOptions::new().write(true).open(dest.path()).unwrap();
     disk.write_all(b"mine").unwrap();
     disk.sync_all().unwrap();
-    let said = stderr(&resume().code(3));
-    assert!(said.contains("the destination at byte 0 no longer match the source"), "{said}");
+    let messages = stderr(&resume().code(3));
+    assert!(messages.contains("the destination at byte 0 no longer match the source"), "{messages}");
     disk.seek(SeekFrom::Start(0)).unwrap();
     disk.write_all(&bytes[..4]).unwrap();
     disk.sync_all().unwrap();
@@ -333,13 +332,13 @@ fn a_device_has_its_journal_in_the_state_folder() {
     assert!(!journal.exists());
 }
 
-/// Somebody wrote a sector where no sample is.
+/// Another program writes a sector outside the samples.
 #[test]
-fn a_write_to_the_dest_under_another_name_is_noticed() {
+fn a_write_to_the_dest_under_another_name_is_detected() {
     let copy = Interrupted::new(&["--checkpoint", "0.1"]);
     let other = copy.dir.path().join("other");
     fs::hard_link(&copy.dest, &other).unwrap();
-    // A link, another mode and a read change nothing of the bytes.
+    // A link, another mode and a read do not change the data.
     fs::set_permissions(&copy.dest, fs::Permissions::from_mode(0o640)).unwrap();
     let kept = [copy.journal(), copy.dest.clone()].map(|path| fs::read(path).unwrap());
     let modified = fs::metadata(&copy.dest).unwrap().modified().unwrap();
@@ -347,12 +346,12 @@ fn a_write_to_the_dest_under_another_name_is_noticed() {
     haul().args(["dd", "if=/dev/zero", &to, "bs=512", "seek=200", "count=1", "conv=notrunc"]).assert().success();
     let before = fs::read(&copy.dest).unwrap();
     let refused = copy.resume(&[]).failure().code(3);
-    let said = stderr(&refused);
+    let messages = stderr(&refused);
     for wanted in ["its modification time was", "--restart --delta", "touch -d"] {
-        assert!(said.contains(wanted), "no '{wanted}' in: {said}");
+        assert!(messages.contains(wanted), "no '{wanted}' in: {messages}");
     }
     assert!(fs::read(&copy.dest).unwrap() == before, "something was written");
-    // Where the bytes and the time are those of the copy, it goes on.
+    // If data and modification time are those of the copy, it continues.
     fs::write(&copy.dest, &kept[1]).unwrap();
     File::options().write(true).open(&copy.dest).unwrap().set_modified(modified).unwrap();
     assert!(fs::read(copy.journal()).unwrap() == kept[0], "the refusal changed the journal");
@@ -361,13 +360,13 @@ fn a_write_to_the_dest_under_another_name_is_noticed() {
 }
 
 #[test]
-fn a_copy_that_was_killed_after_it_was_resumed_can_be_resumed_again() {
+fn a_resumed_copy_that_is_killed_can_be_resumed_again() {
     let copy = Interrupted::new(&["--checkpoint", "0.1"]);
     let slow = ["copy", "--resume", "--limit", "2M", "--block-size", "64K", "--progress", "json", "--checkpoint", "60"];
     let arguments = [&slow[..], &[name(&copy.source), name(&copy.dest)]].concat();
     let written = fs::metadata(&copy.dest).unwrap().modified().unwrap();
     let mut killed = Running::start(&arguments, Stdio::null(), Stdio::null());
-    // Bytes behind the last line of the journal.
+    // Bytes written after the last line of the journal.
     support::wait_until(|| fs::metadata(&copy.dest).unwrap().modified().unwrap() != written);
     killed.signal(Signal::KILL);
     killed.end_by(9);
@@ -376,7 +375,7 @@ fn a_copy_that_was_killed_after_it_was_resumed_can_be_resumed_again() {
 }
 
 #[test]
-fn a_dest_that_was_renamed_or_replaced_during_the_copy_is_told_of() {
+fn a_dest_that_was_renamed_or_replaced_during_the_copy_is_reported() {
     for replaced in [false, true] {
         let dir = scratch();
         let [source, dest, moved] = ["source", "dest", "moved"].map(|name| dir.path().join(name));
@@ -389,9 +388,9 @@ fn a_dest_that_was_renamed_or_replaced_during_the_copy_is_told_of() {
             fs::write(&dest, "another").unwrap();
         }
         let (status, _) = copy.end();
-        assert_eq!(status.code(), Some(1), "{}", copy.said);
+        assert_eq!(status.code(), Some(1), "{}", copy.messages);
         let wanted = if replaced { "now refers to another file" } else { "no longer exists" };
-        assert!(copy.said.contains(wanted), "{}", copy.said);
+        assert!(copy.messages.contains(wanted), "{}", copy.messages);
         cmp(&source, &moved);
     }
 }

@@ -1,9 +1,9 @@
-//! The corners of `--resume`: full disks, bad places on the dest, disks that are given back late, journals that cannot
-//! be written; what a journal claims is true after each of them.
+//! Corner cases of `--resume`: full disks, bad sectors on the dest, disks that are released late, journals that
+//! cannot be written; the claims of the journal are true after each of them.
 use crate::support;
 use crate::support::{
-    FailingDisk, Fails, LoopDevice, Mount, Running, cmp, copied_bytes, filled, has, haul, haul_path, memory_dir,
-    scratch, stderr, stderr_lines, write_noise,
+    FailingDisk, Fails, LoopDevice, Mount, Running, cmp, copied_bytes, filled, has, haul, haul_path, memory_dir, name,
+    scratch, stderr, stderr_lines, traced_calls, write_noise,
 };
 use rustix::fs::OFlags;
 use rustix::process::Signal;
@@ -17,15 +17,11 @@ use std::time::Duration;
 
 const MIB: usize = 1 << 20;
 
-fn name(path: &Path) -> &str {
-    path.to_str().expect("scratch names are text")
-}
-
-/// Every byte that the journal claims is on the dest as on the source; how many there are.
+/// Asserts that every claimed byte of the dest equals the source; returns their number.
 #[track_caller]
 fn claims_truly(journal: &Path, source: &Path, dest: &Path) -> u64 {
     let text = fs::read_to_string(journal).expect("there is a journal");
-    let [source, dest] = [source, dest].map(|path| File::open(path).expect("it is there"));
+    let [source, dest] = [source, dest].map(|path| File::open(path).expect("it exists"));
     let mut claimed = 0;
     for line in text.lines().skip(1) {
         let line: Value = serde_json::from_str(line).expect("each line is JSON");
@@ -33,7 +29,7 @@ fn claims_truly(journal: &Path, source: &Path, dest: &Path) -> u64 {
             let [offset, len] = [0, 1].map(|at| extent[at].as_u64().expect("a number"));
             let (mut theirs, mut ours) = (vec![0; len as usize], vec![0; len as usize]);
             source.read_exact_at(&mut ours, offset).expect("the source is whole");
-            dest.read_exact_at(&mut theirs, offset).expect("what is claimed is there");
+            dest.read_exact_at(&mut theirs, offset).expect("claimed data exists");
             assert!(ours == theirs, "{len} bytes at byte {offset} are claimed and are not there");
             claimed += len;
         }
@@ -42,17 +38,17 @@ fn claims_truly(journal: &Path, source: &Path, dest: &Path) -> u64 {
 }
 
 #[test]
-fn a_disk_that_is_given_back_in_a_moment_is_waited_for_and_another_is_not() {
+fn a_disk_released_within_a_moment_is_awaited_and_a_disk_in_use_is_refused() {
     let dir = memory_dir();
     let [source, backing] = ["source", "backing"].map(|name| dir.path().join(name));
     write_noise(&source, MIB, 501);
     filled(&backing, MIB, 0);
     let Some(disk) = LoopDevice::over(&backing) else { return };
-    // Not for the programs that other tests start meanwhile.
+    // Closed in programs that other tests start meanwhile.
     let flags = OFlags::EXCL | OFlags::CLOEXEC;
     let held = rustix::fs::open(disk.path(), flags, rustix::fs::Mode::empty()).unwrap();
-    let said = stderr(&haul().args(["copy", "--yes"]).args([&source, disk.path()]).assert().code(3));
-    assert!(said.contains("another program has opened it exclusively"), "{said}");
+    let messages = stderr(&haul().args(["copy", "--yes"]).args([&source, disk.path()]).assert().code(3));
+    assert!(messages.contains("another program has opened it exclusively"), "{messages}");
     let release = thread::spawn(move || {
         thread::sleep(Duration::from_millis(300));
         drop(held);
@@ -63,7 +59,7 @@ fn a_disk_that_is_given_back_in_a_moment_is_waited_for_and_another_is_not() {
 }
 
 #[test]
-fn a_copy_to_a_disk_can_be_resumed_the_moment_it_is_killed() {
+fn a_copy_to_a_disk_can_be_resumed_right_after_a_kill() {
     let dir = memory_dir();
     let [source, backing, state] = ["source", "backing", "state"].map(|name| dir.path().join(name));
     write_noise(&source, 24 * MIB, 502);
@@ -97,7 +93,7 @@ fn a_copy_to_a_disk_can_be_resumed_the_moment_it_is_killed() {
 }
 
 #[test]
-fn sigterm_leaves_a_journal_like_any_end() {
+fn sigterm_leaves_a_resumable_journal() {
     let dir = scratch();
     let [source, dest, journal] = ["source", "dest", ".dest.haul-journal"].map(|name| dir.path().join(name));
     write_noise(&source, 12 * MIB, 503);
@@ -112,7 +108,7 @@ fn sigterm_leaves_a_journal_like_any_end() {
 }
 
 #[test]
-fn a_file_system_that_fills_up_leaves_a_true_journal_and_room_ends_the_copy() {
+fn a_full_file_system_leaves_a_valid_journal_and_the_copy_completes_once_there_is_space() {
     let dir = scratch();
     let [source, journal, at] = ["source", "journal", "at"].map(|name| dir.path().join(name));
     write_noise(&source, 12 * MIB + 77, 504);
@@ -128,17 +124,17 @@ fn a_file_system_that_fills_up_leaves_a_true_journal_and_room_ends_the_copy() {
     let arguments = [&slow[..], &[name(&source), name(&dest)]].concat();
     let mut running = Running::start(&arguments, Stdio::null(), Stdio::null());
     running.read_until(|line| copied_bytes(line).is_some_and(|bytes| bytes > 0));
-    // There was room when it began; somebody else takes it.
+    // There was space at the start; another file then fills it.
     let room = rustix::fs::statvfs(&at).unwrap();
     filled(&other, (room.f_bfree * room.f_frsize) as usize - MIB, 1);
     let (status, printed) = running.end();
-    let said = running.said.clone() + &printed;
-    assert_eq!(status.code(), Some(1), "{said}");
-    assert!(said.contains("is full") && said.contains("haul copy --resume"), "{said}");
+    let messages = running.messages.clone() + &printed;
+    assert_eq!(status.code(), Some(1), "{messages}");
+    assert!(messages.contains("is full") && messages.contains("haul copy --resume"), "{messages}");
     let claimed = claims_truly(&journal, &source, &dest);
     assert!(claimed > 0);
-    let said = stderr(&copy(&["--resume"]).code(1));
-    assert!(said.contains("0 bytes free: the copy may not fit") && said.contains("is full"), "{said}");
+    let messages = stderr(&copy(&["--resume"]).code(1));
+    assert!(messages.contains("0 bytes free: the copy may not fit") && messages.contains("is full"), "{messages}");
     assert_eq!(claims_truly(&journal, &source, &dest), claimed);
     fs::remove_file(&other).unwrap();
     copy(&["--resume"]).success();
@@ -147,7 +143,7 @@ fn a_file_system_that_fills_up_leaves_a_true_journal_and_room_ends_the_copy() {
 }
 
 #[test]
-fn a_journal_on_the_full_disk_itself_is_no_worse_than_none() {
+fn a_journal_on_the_full_file_system_claims_nothing_false() {
     let dir = memory_dir();
     let [source, backing, at] = ["source", "backing", "at"].map(|name| dir.path().join(name));
     write_noise(&source, 12 * MIB, 505);
@@ -161,20 +157,20 @@ fn a_journal_on_the_full_disk_itself_is_no_worse_than_none() {
     assert!(made.is_ok_and(|status| status.success()));
     let Some(_mount) = Mount::device(&at, disk.path()) else { return };
     let (dest, journal) = (at.join("dest"), at.join(".dest.haul-journal"));
-    // Zeros are looked for, so that no room is set aside before the first write.
+    // Zeros are detected, so that no space is preallocated before the first write.
     let copy = ["copy", "--sparse", "always", "--block-size", "64K", name(&source), name(&dest)];
-    let said = stderr(&haul().args(copy).assert().code(1));
-    assert!(said.contains("is full"), "{said}");
+    let messages = stderr(&haul().args(copy).assert().code(1));
+    assert!(messages.contains("is full"), "{messages}");
     if journal.exists() {
         claims_truly(&journal, &source, &dest);
     } else {
-        assert!(said.contains("note:") && said.contains("journal"), "nothing is said of the journal:\n{said}");
+        assert!(messages.contains("note:") && messages.contains("journal"), "no note about the journal:\n{messages}");
     }
     assert!(!at.join(".dest.haul-journal.new").exists(), "half a journal is left");
 }
 
 #[test]
-fn a_dest_that_cannot_be_written_somewhere_leaves_a_true_journal() {
+fn a_write_error_of_the_dest_leaves_a_valid_journal() {
     let dir = scratch();
     let [source, backing, journal] = ["source", "backing", "journal"].map(|name| dir.path().join(name));
     write_noise(&source, 2 * MIB, 506);
@@ -188,8 +184,8 @@ fn a_dest_that_cannot_be_written_somewhere_leaves_a_true_journal() {
             command.args(["copy", "--block-size", "64K", "--engine", engine, "--journal", name(&journal)]);
             command.args(options).args([&source, &disk.path()]).assert()
         };
-        let said = stderr(&copy(&disk, &["--checkpoint", "0", "--count", "2M"]).code(1));
-        assert!(said.contains("Input/output error") && said.contains("--resume"), "{engine}: {said}");
+        let messages = stderr(&copy(&disk, &["--checkpoint", "0", "--count", "2M"]).code(1));
+        assert!(messages.contains("Input/output error") && messages.contains("--resume"), "{engine}: {messages}");
         assert!(claims_truly(&journal, &source, &backing) > 0, "{engine}");
         drop(disk);
         let Some(disk) = FailingDisk::with(dir.path(), &backing, Fails::Writes, &[]) else { return };
@@ -200,24 +196,24 @@ fn a_dest_that_cannot_be_written_somewhere_leaves_a_true_journal() {
 }
 
 #[test]
-fn where_no_journal_can_be_made_that_is_told_and_the_copy_goes_on_without() {
+fn a_journal_that_cannot_be_created_is_a_warning_and_the_copy_continues() {
     let dir = memory_dir();
-    let [source, backing, folder] = ["source", "backing", "folder"].map(|name| dir.path().join(name));
+    let [source, backing, directory] = ["source", "backing", "folder"].map(|name| dir.path().join(name));
     write_noise(&source, MIB, 507);
     filled(&backing, MIB, 0);
     let Some(disk) = LoopDevice::over(&backing) else { return };
-    fs::write(&folder, "no directory").unwrap();
+    fs::write(&directory, "no directory").unwrap();
     let copy = |variables: &[(&str, &str)], options: &[&str]| {
         let mut command = haul();
         command.env_remove("XDG_STATE_HOME").env_remove("HOME").envs(variables.iter().copied());
         command.args(["copy", "--yes"]).args(options).args([&source, disk.path()]).assert()
     };
-    let said = stderr(&copy(&[("XDG_STATE_HOME", name(&folder))], &[]).success());
-    assert!(said.contains("no journal:") && said.contains("use --journal to name another file"), "{said}");
-    let said = stderr(&copy(&[], &[]).success());
-    assert!(said.contains("no journal: neither XDG_STATE_HOME nor HOME is set"), "{said}");
-    let said = stderr(&copy(&[], &["--resume"]).code(3));
-    assert!(said.contains("nothing to resume"), "{said}");
+    let messages = stderr(&copy(&[("XDG_STATE_HOME", name(&directory))], &[]).success());
+    assert!(messages.contains("no journal:") && messages.contains("use --journal to name another file"), "{messages}");
+    let messages = stderr(&copy(&[], &[]).success());
+    assert!(messages.contains("no journal: neither XDG_STATE_HOME nor HOME is set"), "{messages}");
+    let messages = stderr(&copy(&[], &["--resume"]).code(3));
+    assert!(messages.contains("nothing to resume"), "{messages}");
     cmp(&source, disk.path());
 }
 
@@ -234,37 +230,37 @@ fn a_journal_of_another_copy_is_refused() {
     copy.end_by(2);
     let before = (fs::read(&dest).unwrap(), fs::read(&journal).unwrap());
     let words = ["copy", "--resume", "--journal", name(&journal), name(&other), name(&dest)];
-    let said = stderr(&haul().args(words).assert().code(3));
-    assert!(said.contains("does not match") && said.contains("source was"), "{said}");
+    let messages = stderr(&haul().args(words).assert().code(3));
+    assert!(messages.contains("does not match") && messages.contains("source was"), "{messages}");
     let elsewhere = dir.path().join("elsewhere");
     let words = ["copy", "--resume", "--journal", name(&journal), name(&one), name(&elsewhere)];
-    let said = stderr(&haul().args(words).assert().code(3));
-    assert!(said.contains("does not match") && said.contains("destination was"), "{said}");
+    let messages = stderr(&haul().args(words).assert().code(3));
+    assert!(messages.contains("does not match") && messages.contains("destination was"), "{messages}");
     assert!(!elsewhere.exists() && before == (fs::read(&dest).unwrap(), fs::read(&journal).unwrap()));
 }
 
 #[test]
-fn what_is_wrong_is_told_whatever_the_progress_is() {
+fn errors_are_printed_with_every_progress_mode() {
     let dir = scratch();
     let [backing, dest] = ["backing", "dest"].map(|name| dir.path().join(name));
     write_noise(&backing, 64 << 10, 510);
     let Some(disk) = FailingDisk::over(dir.path(), &backing, Fails::Reads, 4096..8192) else { return };
     for style in ["none", "plain", "json"] {
         let words = ["copy", "--no-journal", "--on-error", "skip", "--progress", style];
-        let said = stderr_lines(&haul().args(words).args([&disk.path(), &dest]).assert().code(1));
-        let told = said.lines().filter(|line| line.contains("warning") && line.contains("at byte 4096"));
-        assert_eq!(told.count(), 1, "--progress {style}:\n{said}");
+        let messages = stderr_lines(&haul().args(words).args([&disk.path(), &dest]).assert().code(1));
+        let reported = messages.lines().filter(|line| line.contains("warning") && line.contains("at byte 4096"));
+        assert_eq!(reported.count(), 1, "--progress {style}:\n{messages}");
     }
 }
 
-/// Flushes of files whose names end so, by system calls.
+/// Number of flushes of files whose names have this suffix, by system calls.
 fn flushes(log: &str, file: &str) -> usize {
     let calls = log.lines().filter(|line| line.contains("fsync(") || line.contains("fdatasync("));
     calls.filter(|line| line.contains(&format!("{file}>"))).count()
 }
 
 #[test]
-fn a_journal_costs_one_flush_a_checkpoint_and_none_where_it_is_not_needed() {
+fn a_journal_costs_one_flush_per_checkpoint_and_none_if_it_is_not_needed() {
     if !has("strace") {
         return;
     }
@@ -279,17 +275,18 @@ fn a_journal_costs_one_flush_a_checkpoint_and_none_where_it_is_not_needed() {
         let output = command.args([&source, &dest]).stderr(Stdio::null()).output().unwrap();
         assert!(output.status.success());
         let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
-        let log = fs::read_to_string(&log).unwrap();
+        let log = traced_calls(&log);
         assert!(!log.contains("sync_file_range") && !log.contains("syncfs(") && !log.contains(" sync("), "{log}");
         (log, report["journal"]["checkpoints"].as_u64().unwrap_or(0) as usize)
     };
-    // In the first seconds there is no checkpoint: what it costs is nothing at all.
+    // There is no checkpoint in the first seconds, so none of its cost.
     let (log, checkpoints) = run(&["--checkpoint", "3600"]);
     assert_eq!((flushes(&log, "/dest"), checkpoints), (1, 0), "{log}");
     assert_eq!(flushes(&log, "haul-journal") + flushes(&log, ".new"), 0, "{log}");
     let (log, _) = run(&["--no-journal"]);
     assert_eq!(flushes(&log, "/dest"), 1, "{log}");
-    // With as many as there can be: each a flush of the dest and one of the journal's line, and the end.
+    // With the maximum number of checkpoints: each is a flush of the dest and one of the journal, and another
+    // at the end.
     let (log, checkpoints) = run(&["--checkpoint", "0", "--limit", "8M"]);
     assert!(checkpoints > 1, "{log}");
     assert_eq!(flushes(&log, "/dest"), checkpoints + 1, "{log}");

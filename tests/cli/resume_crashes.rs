@@ -1,6 +1,6 @@
-//! A copy that is killed at any moment, and gone on with, again and again: what the journal claims is on the dest.
+//! A copy that is repeatedly killed at any moment and resumed: what the journal claims is on the dest.
 //!
-//! HAUL_CRASH_KILLS sets how many kills there are, HAUL_CRASH_SEED their moments.
+//! HAUL_CRASH_KILLS sets the number of kills, HAUL_CRASH_SEED their moments.
 use crate::support;
 use crate::support::{cmp, haul, haul_path, noise, scratch, wait_until};
 use haul::core::ExtentSet;
@@ -18,21 +18,21 @@ fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-/// What the journal claims, if there is one.
+/// The claims of the journal, if there is one.
 fn claimed(journal: &Path) -> Option<ExtentSet> {
     let file = File::open(journal).ok()?;
-    Some(read(BufReader::new(file)).expect("no kill damages a journal").state.durable)
+    Some(read(BufReader::new(file)).expect("a kill does not damage a journal").state.durable)
 }
 
-/// Every claimed byte of the dest is that of the source.
+/// Asserts that every claimed byte of the dest equals the source.
 #[track_caller]
 fn claims_are_true(source: &[u8], dest: &Path, durable: &ExtentSet) {
-    let dest = File::open(dest).expect("what is claimed is there");
+    let dest = File::open(dest).expect("claimed data exists");
     for extent in durable.iter() {
-        let mut there = vec![0; extent.len as usize];
-        dest.read_exact_at(&mut there, extent.offset).expect("the dest is as long as what is claimed");
+        let mut written = vec![0; extent.len as usize];
+        dest.read_exact_at(&mut written, extent.offset).expect("the dest contains the claimed bytes");
         let asked = extent.offset as usize..extent.end() as usize;
-        assert!(there == source[asked], "{extent:?} is claimed and not there");
+        assert!(written == source[asked], "{extent:?} is claimed and not there");
     }
 }
 
@@ -44,7 +44,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// `holes`: every third MiB of the source is one.
+    /// `holes`: every third MiB of the source is a hole.
     fn new(dir: &Path, len: usize, holes: bool) -> Self {
         let (source, dest) = (dir.join("source"), dir.join("dest"));
         let mut bytes = noise(len, 91);
@@ -69,7 +69,7 @@ impl Scene {
     }
 }
 
-/// Kills copies with `engine` so many times, and lets the last one end. A copy that is complete is begun anew.
+/// Kills copies with `engine` `kills` times, and lets the last one end. A complete copy is restarted.
 fn kill_again_and_again(engine: &str, holes: bool, kills: u64, seed: u64) {
     let dir = scratch();
     let scene = Scene::new(dir.path(), 20 * MIB + 321, holes);
@@ -78,17 +78,17 @@ fn kill_again_and_again(engine: &str, holes: bool, kills: u64, seed: u64) {
         let before = claimed(&scene.journal);
         let last = before.as_ref().map_or(0, ExtentSet::total_bytes);
         let mut copy = scene.start(engine, before.is_some());
-        // Mostly once there is something new to be wrong about, however slow this machine is; sometimes at any time.
+        // Usually after there is a new claim that may be false, even on a slow machine; sometimes at any time.
         if !random.u8(..).is_multiple_of(4) {
             let more = || claimed(&scene.journal).is_some_and(|durable| durable.total_bytes() > last);
             wait_until(|| more() || copy.try_wait().unwrap().is_some());
         }
         std::thread::sleep(Duration::from_millis(random.u64(..60)));
-        copy.kill().expect("it is our child");
-        let completed = copy.wait().expect("it is our child").success();
+        copy.kill().expect("it is a child of this process");
+        let completed = copy.wait().expect("it is a child of this process").success();
         resumed += u64::from(before.is_some());
         let Some(durable) = claimed(&scene.journal) else {
-            // A journal goes away only once all is durable, a moment before the program ends.
+            // A journal is removed only after all data is durable, just before the program ends.
             if completed || before.is_some() {
                 cmp(&scene.source, &scene.dest);
             }
@@ -108,7 +108,7 @@ fn kill_again_and_again(engine: &str, holes: bool, kills: u64, seed: u64) {
 }
 
 #[test]
-fn killed_at_any_moment_and_resumed_it_ends_with_the_same_bytes() {
+fn a_copy_killed_at_any_moment_and_resumed_has_the_same_bytes() {
     let (kills, seed) = (number("HAUL_CRASH_KILLS", 24), number("HAUL_CRASH_SEED", 1));
     let engines = support::engines();
     for (round, engine) in engines.iter().enumerate() {
@@ -117,10 +117,10 @@ fn killed_at_any_moment_and_resumed_it_ends_with_the_same_bytes() {
 }
 
 #[test]
-fn a_full_disk_leaves_a_journal_that_is_true() {
+fn a_full_disk_leaves_a_valid_journal() {
     let dir = scratch();
     let scene = Scene::new(dir.path(), 8 * MIB, false);
-    // The limit on the size of a file stands for a full disk: the journal is far below it.
+    // A limit of the file size simulates a full disk: the journal is far smaller.
     let line = format!(
         "ulimit -f 5000; trap '' XFSZ; exec '{}' copy --checkpoint 0 --block-size 64K --sparse never '{}' '{}'",
         haul_path().display(),
@@ -129,7 +129,7 @@ fn a_full_disk_leaves_a_journal_that_is_true() {
     );
     let mut shell = Command::new("bash");
     shell.args(["-c", &line]).stderr(Stdio::null()).env("LLVM_PROFILE_FILE", "/dev/null");
-    let ended = shell.status().expect("there is a shell");
+    let ended = shell.status().expect("a shell is installed");
     assert_eq!(ended.code(), Some(1));
     if let Some(durable) = claimed(&scene.journal) {
         claims_are_true(&scene.bytes, &scene.dest, &durable);

@@ -1,10 +1,10 @@
-//! `--resume` with `--verify` and `--manifest`: what earlier runs wrote is certified as well.
-use crate::support::{Folder, Running, cmp, copied_bytes, haul, in_one_line, scratch, write_noise};
+//! `--resume` with `--verify` and `--manifest`: the data of earlier runs is verified and recorded, too.
+use crate::support::{Running, ScratchDir, cmp, copied_bytes, haul, in_one_line, name, scratch, write_noise};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
 
 const MIB: usize = 1 << 20;
@@ -12,13 +12,9 @@ const BLOCK: u64 = 64 << 10;
 const LEN: usize = 12 * MIB + 345;
 const SIGINT: i32 = 2;
 
-fn name(path: &Path) -> &str {
-    path.to_str().expect("scratch names are text")
-}
-
-/// A copy that ended in the middle of a block.
+/// A copy that ended within a block.
 struct Interrupted {
-    dir: Folder,
+    dir: ScratchDir,
     source: PathBuf,
     dest: PathBuf,
 }
@@ -28,7 +24,7 @@ impl Interrupted {
         let dir = scratch();
         let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
         write_noise(&source, LEN, 501);
-        // Blocks that no digested block is a multiple of.
+        // A block size of which the digest block size is not a multiple.
         let slow = ["copy", "--limit", "4M", "--block-size", "20K", "--progress", "json"];
         let words = [&slow[..], &[name(&source), name(&dest)]].concat();
         let mut copy = Running::start(&words, Stdio::null(), Stdio::null());
@@ -38,20 +34,21 @@ impl Interrupted {
         Interrupted { dir, source, dest }
     }
 
-    /// The same with exactly so many bytes durable: where the copy was stopped, the journal says by a mapfile.
+    /// The same with this number of durable bytes: a journal made from a mapfile sets where the copy was
+    /// stopped.
     fn after(durable_bytes: usize) -> Self {
         let dir = scratch();
         let [source, dest, map] = ["source", "dest", "map"].map(|name| dir.path().join(name));
         let bytes = write_noise(&source, LEN, 501);
-        fs::write(&dest, &bytes[..durable_bytes]).expect("scratch takes files");
+        fs::write(&dest, &bytes[..durable_bytes]).expect("the file can be written");
         let rest = LEN - durable_bytes;
         let lines = format!("0 ? 1\n0 0x{durable_bytes:x} +\n0x{durable_bytes:x} 0x{rest:x} ?\n");
-        fs::write(&map, lines).expect("scratch takes files");
+        fs::write(&map, lines).expect("the file can be written");
         haul().args(["journal", "import"]).args([&map, &source, &dest]).assert().success();
         Interrupted { dir, source, dest }
     }
 
-    /// The report of a resumed copy with these words, which ends well.
+    /// The report of a resumed copy with these options, which succeeds.
     fn resume(&self, words: &[&str]) -> Value {
         let ways = ["copy", "--resume", "--json", "--progress", "none", "--manifest-block", "64K"];
         let assert = haul().args(ways).args(words).args([&self.source, &self.dest]).assert().success();
@@ -64,7 +61,7 @@ fn number(value: &Value) -> u64 {
 }
 
 #[test]
-fn the_whole_is_read_back_and_only_what_earlier_runs_wrote_is_read_from_the_source_again() {
+fn all_is_read_back_and_only_bytes_of_earlier_runs_are_read_from_the_source_again() {
     let copy = Interrupted::new();
     let report = copy.resume(&["--verify"]);
     let verified = &report["verified"];
@@ -80,18 +77,18 @@ fn the_whole_is_read_back_and_only_what_earlier_runs_wrote_is_read_from_the_sour
 }
 
 #[test]
-fn what_was_damaged_between_the_runs_is_found_and_put_right() {
-    // In the middle of a block.
+fn damage_between_the_runs_is_found_and_repaired() {
+    // Within a block.
     let copy = Interrupted::after(150 * (20 << 10));
-    // --resume compares 16 places by itself, spread over what is durable: of blocks 15 to 18 the first and the last.
+    // --resume itself compares 16 samples of the durable data: in blocks 15 to 18 the first and the last block.
     let at = 16 * BLOCK + BLOCK / 2;
-    let dest = OpenOptions::new().read(true).write(true).open(&copy.dest).expect("it is there");
+    let dest = OpenOptions::new().read(true).write(true).open(&copy.dest).expect("it exists");
     let mut byte = [0];
     dest.read_exact_at(&mut byte, at).expect("it was written");
     let written = dest.metadata().and_then(|facts| facts.modified()).expect("it has a time");
     dest.write_all_at(&[!byte[0]], at).expect("it can be written");
-    // By the medium, not by a program.
-    dest.set_modified(written).expect("it is ours");
+    // Changed by the medium, not by a program: the modification time is restored.
+    dest.set_modified(written).expect("this test created it");
     drop(dest);
     let report = copy.resume(&["--verify"]);
     let verified = &report["verified"];
@@ -104,7 +101,7 @@ fn what_was_damaged_between_the_runs_is_found_and_put_right() {
 }
 
 #[test]
-fn the_manifest_of_a_resumed_copy_tells_of_every_byte() {
+fn the_manifest_of_a_resumed_copy_covers_every_byte() {
     let copy = Interrupted::new();
     let manifest = copy.dir.path().join("manifest");
     copy.resume(&["--manifest", name(&manifest)]);
@@ -115,13 +112,13 @@ fn the_manifest_of_a_resumed_copy_tells_of_every_byte() {
     haul().args(ways).args([&copy.source, &other]).assert().success();
     haul().args(["manifest", "diff", name(&manifest), name(&whole)]).assert().success();
     let shown = haul().args(["manifest", "show", name(&manifest)]).assert().success();
-    let digest = blake3::hash(&fs::read(&copy.source).expect("it is there")).to_hex().to_string();
+    let digest = blake3::hash(&fs::read(&copy.source).expect("it exists")).to_hex().to_string();
     assert!(in_one_line(&shown.get_output().stdout).contains(&digest), "it lacks the digest of all data");
-    assert!(fs::read(&other).expect("it is there") == fs::read(&copy.dest).expect("it is there"));
+    assert!(fs::read(&other).expect("it exists") == fs::read(&copy.dest).expect("it exists"));
 }
 
 #[test]
-fn a_sample_of_a_resumed_copy_reads_no_more_of_the_source_than_is_in_it() {
+fn a_sample_of_a_resumed_copy_reads_only_the_sample_from_the_source() {
     let copy = Interrupted::new();
     let report = copy.resume(&["--verify=sample:5%"]);
     let verified = &report["verified"];

@@ -1,7 +1,7 @@
-//! What haul prints as JSON, and what it writes as files of JSON lines, is what the schemas in docs/schema say.
+//! JSON output, and files of JSON lines, match the schemas in docs/schema.
 //!
-//! The schemas allow fields that they do not name, as a later haul may add some. Here they do not: a field that haul
-//! prints is in the schema, and one that is required is printed.
+//! The schemas allow unknown fields, because a later haul may add some. Here they do not: every field that haul
+//! prints is in the schema, and every required field is printed.
 use crate::support::{
     LoopDevice, filled, haul, haul_path, in_one_line, memory_dir, scratch, skip, state_home, write_noise,
 };
@@ -20,12 +20,12 @@ fn schema(name: &str) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The schema without leave for fields that it does not name.
+/// The schema without permission for unknown fields.
 fn closed(mut schema: Value) -> Value {
     match &mut schema {
         Value::Object(object) => {
             object.values_mut().for_each(|value| *value = closed(value.take()));
-            // That of a summary has its fields elsewhere.
+            // The fields of a summary are defined elsewhere in the schema.
             if object.contains_key("properties") && !object.contains_key("allOf") {
                 object.insert("additionalProperties".to_owned(), json!(false));
             }
@@ -36,7 +36,7 @@ fn closed(mut schema: Value) -> Value {
     schema
 }
 
-/// What judges a document of the kind `definition` of the schema `name`.
+/// A validator for documents of the kind `definition` in the schema `name`.
 fn validator(name: &str, definition: &str) -> Validator {
     let mut one = closed(schema(name));
     assert!(one["$defs"].get(definition).is_some(), "{name}.schema.json has no {definition}");
@@ -60,18 +60,21 @@ fn assert_valid(name: &str, definition: &str, document: &Value) {
     assert!(complaints.is_empty(), "{definition} of {name}.schema.json:\n{}\n{shown}", complaints.join("\n"));
 }
 
-/// Runs haul, and holds the document that it prints against its schema.
+/// Runs haul, and validates the document that it prints.
 #[track_caller]
 fn report(definition: &str, dir: &Path, words: &[&str]) -> Value {
     let output = haul().current_dir(dir).args(words).output().expect("it runs");
     let document: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{words:?}: {error}: {}", in_one_line(&output.stderr)));
     assert_valid("report", definition, &document);
+    if let Some(command) = document.get("command") {
+        assert_eq!(*command, json!([&["haul"], words].concat()), "{words:?}");
+    }
     document
 }
 
-/// A folder with two unlike files of `size` bytes.
-fn folder(size: usize) -> crate::support::Folder {
+/// A directory with two different files of `size` bytes.
+fn directory(size: usize) -> crate::support::ScratchDir {
     let dir = scratch();
     write_noise(&dir.path().join("a"), size, 1);
     write_noise(&dir.path().join("b"), size, 2);
@@ -79,7 +82,7 @@ fn folder(size: usize) -> crate::support::Folder {
 }
 
 #[test]
-fn the_schemas_are_schemas_of_the_draft_that_they_name() {
+fn the_schemas_are_valid_in_the_draft_that_they_name() {
     for name in ["report", "progress", "manifest", "journal"] {
         let schema = schema(name);
         assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema", "{name}");
@@ -88,8 +91,8 @@ fn the_schemas_are_schemas_of_the_draft_that_they_name() {
 }
 
 #[test]
-fn the_schema_tells_a_wrong_document_from_a_right_one() {
-    let dir = folder(MIB);
+fn the_schema_rejects_invalid_documents() {
+    let dir = directory(MIB);
     let right = report("copy", dir.path(), &["copy", "--json", "a", "c"]);
     let judge = validator("report", "copy");
     for (field, value) in [("status", json!("done")), ("durable", json!(1)), ("dests", json!(null)), ("new", json!(1))]
@@ -104,8 +107,8 @@ fn the_schema_tells_a_wrong_document_from_a_right_one() {
 }
 
 #[test]
-fn reports_of_copies_keep_to_the_schema() {
-    let dir = folder(3 * MIB + 5);
+fn reports_of_copies_match_the_schema() {
+    let dir = directory(3 * MIB + 5);
     let path = dir.path();
     let all = ["copy", "--json", "--verify", "--manifest", "m", "--hash", "sha256", "--hash", "xxh3", "--label", "x"];
     let whole = report("copy", path, &[&all[..], &["a", "c"]].concat());
@@ -123,8 +126,8 @@ fn reports_of_copies_keep_to_the_schema() {
 }
 
 #[test]
-fn reports_of_verify_and_pattern_keep_to_the_schema() {
-    let dir = folder(2 * MIB);
+fn reports_of_verify_and_pattern_match_the_schema() {
+    let dir = directory(2 * MIB);
     let path = dir.path();
     report("copy", path, &["verify", "--json", "a", "a"]);
     let unlike = report("copy", path, &["verify", "--json", "a", "b"]);
@@ -133,41 +136,50 @@ fn reports_of_verify_and_pattern_keep_to_the_schema() {
     report("copy", path, &["verify", "--json", "a", "short"]);
     report("copy", path, &["pattern", "write", "--json", "--count", "2M", "p"]);
     assert_eq!(report("copy", path, &["pattern", "check", "--json", "p"])["damage"]["clean"], true);
-    let mut bytes = fs::read(path.join("p")).expect("it is there");
+    let mut bytes = fs::read(path.join("p")).expect("it exists");
     bytes[MIB] ^= 1;
     bytes[..4096].fill(0);
-    fs::write(path.join("p"), bytes).expect("scratch takes files");
+    fs::write(path.join("p"), bytes).expect("the file can be written");
     assert_eq!(report("copy", path, &["pattern", "check", "--json", "p"])["damage"]["clean"], false);
     report("copy", path, &["pattern", "check", "--json", "nosuch"]);
 }
 
 #[test]
-fn unreadable_sectors_in_a_report_keep_to_the_schema() {
+fn unreadable_sectors_in_a_report_match_the_schema() {
     use crate::support::{FailingDisk, Fails};
-    let dir = folder(MIB);
+    let dir = directory(MIB);
     let Some(disk) = FailingDisk::over(dir.path(), &dir.path().join("a"), Fails::Reads, 51200..51712) else { return };
     let source = disk.path();
-    let source = source.to_str().expect("scratch names are text");
-    let told = report("copy", dir.path(), &["copy", "--json", "--on-error", "skip", source, "c"]);
-    assert_eq!(told["unread_sectors"], 1, "{told}");
+    let source = source.to_str().expect("paths of test directories are UTF-8");
+    let reported = report("copy", dir.path(), &["copy", "--json", "--on-error", "skip", source, "c"]);
+    assert_eq!(reported["unread_sectors"], 1, "{reported}");
 }
 
 #[test]
-fn plans_keep_to_the_schema() {
-    let dir = folder(MIB);
+fn plans_match_the_schema() {
+    let dir = directory(MIB);
     let path = dir.path();
     report("plan", path, &["copy", "-n", "--json", "a", "c"]);
     report("plan", path, &["copy", "-n", "--json", "--hash", "md5", "--verify=sample:1%", "a", "c", "--also", "d"]);
-    fs::write(path.join("list"), "0 4K\n64K 4K\n").expect("scratch takes files");
+    fs::write(path.join("list"), "0 4K\n64K 4K\n").expect("the file can be written");
     report("plan", path, &["copy", "-n", "--json", "--ranges", "list", "a", "c"]);
+    report("plan", path, &["copy", "-n", "--json", "--source-ranges", "list", "a", "c"]);
+    report("plan", path, &["copy", "-n", "--json", "--destination-ranges", "list", "a", "c"]);
+    report("copy", path, &["copy", "--json", "--source-ranges", "list", "--destination-ranges", "list", "a", "c"]);
+    let packed = Command::new("gzip").arg("-c").arg(path.join("a")).output().expect("gzip runs").stdout;
+    fs::write(path.join("packed"), packed).expect("the file can be written");
+    let plan = report("plan", path, &["copy", "-n", "--json", "--decompress", "packed", "c"]);
+    assert_eq!(plan["source"]["compressed"]["format"], "gzip");
+    let copied = report("copy", path, &["copy", "--json", "--decompress", "--hash", "sha512", "packed", "unpacked"]);
+    assert_eq!(copied["source"]["kind"], "compressed_file");
     report("plan", path, &["pattern", "write", "-n", "--json", "--count", "1M", "p"]);
     if let Some(disk) = LoopDevice::over(&path.join("b")) {
-        report("plan", path, &["copy", "-n", "--json", "a", disk.path().to_str().expect("its name is text")]);
+        report("plan", path, &["copy", "-n", "--json", "a", disk.path().to_str().expect("its name is UTF-8")]);
     }
 }
 
 #[test]
-fn the_list_of_devices_keeps_to_the_schema() {
+fn the_list_of_devices_matches_the_schema() {
     let dir = memory_dir();
     filled(&dir.path().join("disk"), MIB, 7);
     let _disk = LoopDevice::over(&dir.path().join("disk"));
@@ -178,14 +190,19 @@ fn the_list_of_devices_keeps_to_the_schema() {
 }
 
 #[test]
-fn manifests_and_reports_about_them_keep_to_the_schemas() {
-    let dir = folder(9 * MIB);
+fn manifests_and_their_reports_match_the_schemas() {
+    let dir = directory(9 * MIB);
     let path = dir.path();
-    let zeros = fs::File::options().write(true).open(path.join("b")).expect("it is there");
-    zeros.set_len(0).and_then(|()| zeros.set_len(9 * MIB as u64)).expect("files can be cut");
+    let zeros = fs::File::options().write(true).open(path.join("b")).expect("it exists");
+    zeros.set_len(0).and_then(|()| zeros.set_len(9 * MIB as u64)).expect("files can be truncated");
     for (name, source, dest) in [("m", "a", "c"), ("n", "b", "d")] {
         haul().current_dir(path).args(["copy", "--manifest", name, source, dest]).assert().success();
     }
+    fs::write(path.join("list"), "0 4K\n64K 4K\n").expect("the file can be written");
+    let of_ranges = ["copy", "--manifest", "o", "--source-ranges", "list", "a", "e"];
+    haul().current_dir(path).args(of_ranges).assert().success();
+    assert_eq!(kinds_of_lines(&path.join("o"), "manifest"), BTreeSet::from(["head", "range", "block", "closing"]));
+    report("manifest", path, &["manifest", "show", "--json", "o"]);
     report("manifest", path, &["manifest", "show", "--json", "m"]);
     report("manifest_diff", path, &["manifest", "diff", "--json", "m", "n"]);
     report("not_begun", path, &["manifest", "show", "--json", "nosuch"]);
@@ -194,13 +211,13 @@ fn manifests_and_reports_about_them_keep_to_the_schemas() {
     }
 }
 
-/// Holds every line of a file of JSON lines against the schema `name`; which kinds of lines there were.
+/// Validates every line of a file of JSON lines by the schema `name`; returns the kinds of lines.
 #[track_caller]
 fn kinds_of_lines(file: &Path, name: &str) -> BTreeSet<&'static str> {
-    let bytes = fs::read(file).expect("it is there");
-    // An undo journal has its lines before the first zero byte, and then the bytes that it keeps.
+    let bytes = fs::read(file).expect("it exists");
+    // An undo journal has its lines before the first zero byte, followed by the saved data.
     let text = bytes.split(|byte| *byte == 0).next().expect("there is a first part");
-    let lines = std::str::from_utf8(text).expect("lines are text").lines();
+    let lines = std::str::from_utf8(text).expect("lines are UTF-8").lines();
     let kind = |line: &Value| match line {
         line if line.get("haul_undo").is_some() => "undo_head",
         line if line.get("haul_manifest").or(line.get("haul_journal")).is_some() => "head",
@@ -210,6 +227,7 @@ fn kinds_of_lines(file: &Path, name: &str) -> BTreeSet<&'static str> {
         line if line.get("zero").is_some() => "zeros",
         line if line.get("unread").is_some() && line.get("offset_bytes").is_some() => "unread",
         line if line.get("digest").is_some() => "block",
+        line if line.get("range_of").is_some() => "range",
         _ => "checkpoint",
     };
     let mut kinds = BTreeSet::new();
@@ -223,19 +241,24 @@ fn kinds_of_lines(file: &Path, name: &str) -> BTreeSet<&'static str> {
 }
 
 #[test]
-fn the_journal_of_an_unfinished_copy_keeps_to_the_schema() {
-    let dir = folder(4 * MIB);
-    let line = ["copy", "--time", "1", "--limit", "2M", "--checkpoint", "0.2", "--block-size", "64K", "a", "c"];
-    haul().current_dir(dir.path()).args(line).assert().code(4);
-    let journal = dir.path().join(".c.haul-journal");
-    if !journal.exists() {
-        return skip("scratch is in memory, where no journal is kept");
+fn the_journal_of_an_unfinished_copy_matches_the_schema() {
+    let dir = directory(4 * MIB);
+    fs::write(dir.path().join("list"), "0 4M\n").expect("the file can be written");
+    let line = ["--time", "1", "--limit", "2M", "--checkpoint", "0.2", "--block-size", "64K", "a"];
+    for (more, dest) in [(&[][..], "c"), (&["--ranges", "list"], "d")] {
+        haul().current_dir(dir.path()).arg("copy").args(more).args(line).arg(dest).assert().code(4);
+        let journal = dir.path().join(format!(".{dest}.haul-journal"));
+        if !journal.exists() {
+            return skip("scratch is in memory, where no journal is kept");
+        }
+        assert_eq!(kinds_of_lines(&journal, "journal"), BTreeSet::from(["head", "checkpoint"]));
+        let text = fs::read_to_string(&journal).expect("it is UTF-8");
+        assert_eq!(text.contains("source_ranges"), dest == "d", "{text}");
     }
-    assert_eq!(kinds_of_lines(&journal, "journal"), BTreeSet::from(["head", "checkpoint"]));
 }
 
 #[test]
-fn the_undo_journal_of_a_device_keeps_to_the_schema() {
+fn the_undo_journal_of_a_device_matches_the_schema() {
     let dir = memory_dir();
     filled(&dir.path().join("disk"), 64 * MIB, 7);
     let Some(disk) = LoopDevice::over(&dir.path().join("disk")) else { return };
@@ -249,16 +272,16 @@ fn the_undo_journal_of_a_device_keeps_to_the_schema() {
     };
     crate::support::wait_until(|| found().is_some());
     let kept = dir.path().join("kept");
-    fs::copy(found().expect("it was there"), &kept).expect("scratch takes files");
+    fs::copy(found().expect("it existed"), &kept).expect("the file can be written");
     let end = rustix::process::kill_process(rustix::process::Pid::from_child(&measuring), rustix::process::Signal::INT);
     end.expect("it runs");
-    measuring.wait().expect("it is our child");
+    measuring.wait().expect("it is a child of this process");
     assert_eq!(kinds_of_lines(&kept, "journal"), BTreeSet::from(["undo_head", "undo_extent", "undo_closing"]));
 }
 
 #[test]
-fn measurements_keep_to_the_schema() {
-    let dir = folder(16 * MIB);
+fn measurements_match_the_schema() {
+    let dir = directory(16 * MIB);
     let path = dir.path();
     report("tune", path, &["tune", "--json", "--time", "1", "a"]);
     report("profile", path, &["profile", "--json", "--time", "1", "a"]);
@@ -270,14 +293,14 @@ fn measurements_keep_to_the_schema() {
     report("sustained", path, &["profile", "--write", "--sustained", "64M", "--json", "new"]);
     for (definition, line) in [("tune", &["tune"][..]), ("profile", &["profile"]), ("random", &["profile", "--random"])]
     {
-        let told = report("not_begun", path, &[line, &["--json", "nosuch"]].concat());
-        assert_eq!(told["status"], "failed", "{definition}");
+        let reported = report("not_begun", path, &[line, &["--json", "nosuch"]].concat());
+        assert_eq!(reported["status"], "failed", "{definition}");
     }
 }
 
 #[test]
-fn lines_of_progress_keep_to_the_schema() {
-    let dir = folder(6 * MIB);
+fn lines_of_progress_match_the_schema() {
+    let dir = directory(6 * MIB);
     let path = dir.path();
     let mut types = BTreeSet::new();
     for line in [
@@ -288,7 +311,7 @@ fn lines_of_progress_keep_to_the_schema() {
     ] {
         let output =
             haul().current_dir(path).args(["copy", "--progress", "json"]).args(line).output().expect("it runs");
-        for line in String::from_utf8(output.stderr).expect("it is text").lines() {
+        for line in String::from_utf8(output.stderr).expect("it is UTF-8").lines() {
             let mut line: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
             let kind = line["type"].as_str().expect("lines have a type").to_owned();
             if kind == "summary" {
@@ -307,7 +330,7 @@ fn lines_of_progress_keep_to_the_schema() {
     }
 }
 
-/// Whether the schema as it is shipped takes the line.
+/// Whether the published schema accepts the line.
 fn jsonschema_allows(line: &Value) -> bool {
     let registry = jsonschema::Registry::new().add("urn:haul:schema:report:1", schema("report"));
     let registry = registry.and_then(|registry| registry.prepare()).expect("it is a schema");

@@ -1,12 +1,11 @@
-//! Signals in the middle of a copy.
+//! Signals during a copy.
 use crate::support;
-use crate::support::{LoopDevice, Running, cmp, copied_bytes, engines, filled, memory_dir, scratch};
+use crate::support::{LoopDevice, Running, cmp, copied_bytes, engines, filled, memory_dir, name, scratch};
 use crate::support::{run_in_shell, write_noise};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
 use std::io::Write;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 const MIB: usize = 1 << 20;
@@ -14,11 +13,7 @@ const SIGINT: i32 = 2;
 const SIGUSR1: i32 = 10;
 const SIGTERM: i32 = 15;
 
-fn name(path: &Path) -> &str {
-    path.to_str().expect("scratch names are text")
-}
-
-/// Starts a copy that is slowed down so far that a signal surely comes in its middle, and waits until bytes arrived.
+/// Starts a copy that is slow enough to be interrupted, and waits until bytes are copied.
 fn start_slowly(engine: &str, options: &[&str], source: &str, dest: &str) -> Running {
     let slow = ["copy", "--engine", engine, "--limit", "3M", "--block-size", "64K", "--progress", "json"];
     let arguments = [&slow[..], options, &[source, dest]].concat();
@@ -27,28 +22,28 @@ fn start_slowly(engine: &str, options: &[&str], source: &str, dest: &str) -> Run
     copy
 }
 
-/// The command with which `said` tells how to continue: on a line of its own, or in the last line of JSON progress.
+/// The command in `messages` that continues the copy: on a separate line, or in the last line of JSON progress.
 #[track_caller]
-fn continue_command(said: &str) -> String {
+fn continue_command(messages: &str) -> String {
     let in_json = |line: &str| {
         let value: Value = serde_json::from_str(line).ok()?;
         Some(value.get("continue_command")?.as_str()?.to_owned())
     };
-    if let Some(command) = said.lines().rev().find_map(in_json) {
+    if let Some(command) = messages.lines().rev().find_map(in_json) {
         return command;
     }
-    let line = said
+    let line = messages
         .lines()
         .rev()
         .find(|line| line.contains("haul copy") && (line.contains("--resume") || line.contains("--skip")));
-    let line = line.unwrap_or_else(|| panic!("no command to continue in:\n{said}"));
+    let line = line.unwrap_or_else(|| panic!("no command to continue in:\n{messages}"));
     line[line.find("haul copy").expect("it contains that")..].trim().to_owned()
 }
 
 #[test]
-fn an_interrupted_copy_dies_by_the_signal_and_tells_how_to_continue() {
+fn an_interrupted_copy_dies_by_the_signal_and_prints_the_resume_command() {
     let dir = scratch();
-    // A name that a shell would take apart, if the command were not quoted.
+    // A name that a shell would split if the command were not quoted.
     let (source, dest) = (dir.path().join("the source's $file"), dir.path().join("the dest & more"));
     for engine in engines() {
         for (signal, number) in [(Signal::INT, SIGINT), (Signal::TERM, SIGTERM)] {
@@ -57,17 +52,17 @@ fn an_interrupted_copy_dies_by_the_signal_and_tells_how_to_continue() {
             let mut copy = start_slowly(engine, &[], name(&source), name(&dest));
             copy.signal(signal);
             copy.end_by(number);
-            let arrived = fs::metadata(&dest).expect("it was made").len();
+            let arrived = fs::metadata(&dest).expect("it was created").len();
             assert!(arrived < 12 * MIB as u64, "{engine}: the signal came too late to show anything");
-            // Without the limit, the rest takes no time.
-            run_in_shell(&continue_command(&copy.said).replace("--limit 3M", "").replace("--limit 3145728", ""));
+            // Without the limit, the rest is copied quickly.
+            run_in_shell(&continue_command(&copy.messages).replace("--limit 3M", "").replace("--limit 3145728", ""));
             cmp(&source, &dest);
         }
     }
 }
 
 #[test]
-fn the_report_in_words_has_the_command_too() {
+fn the_text_report_of_an_interrupted_copy_has_the_resume_command() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     let bytes = write_noise(&source, 12 * MIB, 79);
@@ -75,21 +70,21 @@ fn the_report_in_words_has_the_command_too() {
     let arguments = [&options[..], &[name(&source), name(&dest)]].concat();
     let mut copy = Running::start(&arguments, Stdio::null(), Stdio::piped());
     copy.wait_for_handler(SIGINT);
-    // Its size says nothing: room may be made before the first write.
+    // The size of the file proves nothing: space may be preallocated before the first write.
     let has_begun = || fs::read(&dest).is_ok_and(|dest| dest.get(..4096) == Some(&bytes[..4096]));
     while !has_begun() {
-        assert!(copy.child().try_wait().expect("it is our child").is_none(), "it ended by itself");
+        assert!(copy.child().try_wait().expect("it is a child of this process").is_none(), "it ended by itself");
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     copy.signal(Signal::INT);
     let printed = copy.end_by(SIGINT);
-    let said = format!("{printed}\n{}", copy.said);
-    run_in_shell(&continue_command(&said).replace("--limit 3M", "").replace("--limit 3145728", ""));
+    let messages = format!("{printed}\n{}", copy.messages);
+    run_in_shell(&continue_command(&messages).replace("--limit 3M", "").replace("--limit 3145728", ""));
     cmp(&source, &dest);
 }
 
 #[test]
-fn the_json_report_of_an_interrupted_copy_has_the_command_too() {
+fn the_json_report_of_an_interrupted_copy_has_the_resume_command() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, 12 * MIB, 72);
@@ -98,13 +93,13 @@ fn the_json_report_of_an_interrupted_copy_has_the_command_too() {
     let printed = copy.end_by(SIGINT);
     let report: Value = serde_json::from_str(&printed).expect("the report is JSON");
     assert_eq!(report["status"], "interrupted", "{printed}");
-    let line = report["continue_command"].as_str().expect("the command is there");
+    let line = report["continue_command"].as_str().expect("the command is installed");
     run_in_shell(&line.replace("--limit 3M", "").replace("--limit 3145728", ""));
     cmp(&source, &dest);
 }
 
 #[test]
-fn an_interrupted_copy_to_a_disk_continues_to_an_equal_one() {
+fn an_interrupted_copy_to_a_disk_is_resumed_and_equal() {
     let dir = memory_dir();
     let (from, to) = (dir.path().join("from"), dir.path().join("to"));
     let size = 12 * MIB + 512;
@@ -116,13 +111,13 @@ fn an_interrupted_copy_to_a_disk_continues_to_an_equal_one() {
         let mut copy = start_slowly(engine, &["--yes"], name(source.path()), name(dest.path()));
         copy.signal(Signal::INT);
         copy.end_by(SIGINT);
-        run_in_shell(&continue_command(&copy.said).replace("--limit 3M", "").replace("--limit 3145728", ""));
+        run_in_shell(&continue_command(&copy.messages).replace("--limit 3M", "").replace("--limit 3145728", ""));
         cmp(&source, &dest);
     }
 }
 
 #[test]
-fn what_an_interrupted_copy_claims_has_arrived() {
+fn bytes_that_an_interrupted_copy_claims_are_in_the_dest() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     for engine in engines() {
@@ -132,8 +127,8 @@ fn what_an_interrupted_copy_claims_has_arrived() {
         copy.signal(Signal::TERM);
         let printed = copy.end_by(SIGTERM);
         let report: Value = serde_json::from_str(&printed).expect("the report is JSON");
-        let claimed = report["claimed"]["len_bytes"].as_u64().expect("what is claimed is there");
-        assert!(claimed > 0, "{engine}: progress told of bytes, the report of none");
+        let claimed = report["claimed"]["len_bytes"].as_u64().expect("claimed data exists");
+        assert!(claimed > 0, "{engine}: the progress has bytes, the report has none");
         support::cmp_ranges(&source, 0, &dest, 0, claimed);
     }
 }
@@ -145,7 +140,7 @@ fn usr1_prints_a_line_and_the_copy_completes() {
     let bytes = write_noise(&source, 3 * MIB, 75);
     for engine in engines() {
         let _ = fs::remove_file(&dest);
-        // The copy reads from a pipe that the test feeds: it cannot be over before the line came.
+        // The copy reads from a pipe that the test feeds: it cannot end before the line is printed.
         let arguments = ["copy", "--engine", engine, "--progress", "none", "-", name(&dest)];
         let mut copy = Running::start(&arguments, Stdio::piped(), Stdio::null());
         copy.wait_for_handler(SIGUSR1);
@@ -157,16 +152,16 @@ fn usr1_prints_a_line_and_the_copy_completes() {
             let line = copy.read_until(|line| !line.trim().is_empty());
             assert!(line.contains(|c: char| c.is_ascii_digit()), "no number in the status line: {line}");
         }
-        stdin.write_all(second).expect("the copy reads on");
+        stdin.write_all(second).expect("the copy continues to read");
         drop(stdin);
         let (status, _) = copy.end();
-        assert!(status.success(), "{engine}: {status}\n{}", copy.said);
+        assert!(status.success(), "{engine}: {status}\n{}", copy.messages);
         cmp(&source, &dest);
     }
 }
 
 #[test]
-fn a_hail_of_usr1_does_not_disturb_a_copy() {
+fn many_usr1_signals_do_not_disturb_a_copy() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, 4 * MIB + 1, 76);
@@ -176,9 +171,9 @@ fn a_hail_of_usr1_does_not_disturb_a_copy() {
         let arguments = [&options[..], &[name(&source), name(&dest)]].concat();
         let mut copy = Running::start(&arguments, Stdio::null(), Stdio::null());
         copy.wait_for_handler(SIGUSR1);
-        // Not more than the pipe of standard error takes in, which nobody empties meanwhile.
+        // No more than fits in the pipe of standard error, which no process reads meanwhile.
         for _ in 0..200 {
-            if copy.child().try_wait().expect("it is our child").is_some() {
+            if copy.child().try_wait().expect("it is a child of this process").is_some() {
                 break;
             }
             copy.signal(Signal::USR1);
@@ -203,7 +198,7 @@ fn a_copy_that_waits_for_a_silent_pipe_can_be_interrupted() {
         let mut stdin = copy.child().stdin.take().expect("it is piped");
         stdin.write_all(&bytes).expect("the copy reads");
         copy.signal(Signal::INT);
-        // The pipe stays open, and silent: only the signal can end the copy.
+        // The pipe stays open without data: only the signal can end the copy.
         copy.end_by(SIGINT);
         drop(stdin);
         let arrived = fs::metadata(&dest).map_or(0, |dest| dest.len());
@@ -212,19 +207,19 @@ fn a_copy_that_waits_for_a_silent_pipe_can_be_interrupted() {
 }
 
 #[test]
-fn two_interrupts_end_a_copy_that_waits_for_somebody_to_open_a_fifo() {
+fn two_interrupts_end_a_copy_that_waits_for_the_other_end_of_a_fifo() {
     let dir = scratch();
     let (source, fifo) = (dir.path().join("source"), dir.path().join("fifo"));
     write_noise(&source, 1000, 78);
-    let made = Command::new("mkfifo").arg(&fifo).status().expect("coreutils are there");
+    let made = Command::new("mkfifo").arg(&fifo).status().expect("coreutils are installed");
     assert!(made.success());
     let mut copy = Running::start(&["copy", name(&source), name(&fifo)], Stdio::null(), Stdio::null());
     copy.signal(Signal::INT);
     copy.signal(Signal::INT);
-    // Two at once may count as one to the kernel; whoever waits for the second gets it here.
-    while copy.child().try_wait().expect("it is our child").is_none() {
+    // Two simultaneous signals may count as one for the kernel; here the second one is sent repeatedly.
+    while copy.child().try_wait().expect("it is a child of this process").is_none() {
         std::thread::sleep(std::time::Duration::from_millis(20));
-        if copy.child().try_wait().expect("it is our child").is_none() {
+        if copy.child().try_wait().expect("it is a child of this process").is_none() {
             copy.signal(Signal::INT);
         }
     }
@@ -232,7 +227,7 @@ fn two_interrupts_end_a_copy_that_waits_for_somebody_to_open_a_fifo() {
 }
 
 #[test]
-fn a_copy_that_waits_for_a_reader_who_does_not_read_can_be_interrupted() {
+fn a_copy_that_waits_for_a_slow_reader_can_be_interrupted() {
     let dir = scratch();
     let source = dir.path().join("source");
     write_noise(&source, 16 * MIB, 99);
@@ -243,22 +238,22 @@ fn a_copy_that_waits_for_a_reader_who_does_not_read_can_be_interrupted() {
         copy.read_until(|line| copied_bytes(line).is_some_and(|bytes| bytes > 0));
         copy.signal(Signal::INT);
         copy.end_by(SIGINT);
-        assert!(!copy.said.contains("engine failed"), "{engine}:\n{}", copy.said);
+        assert!(!copy.messages.contains("engine failed"), "{engine}:\n{}", copy.messages);
     }
 }
 
 #[test]
-fn a_copy_with_holes_and_digests_ends_by_the_signal_too() {
+fn a_copy_with_holes_and_digests_ends_by_the_signal() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     let bytes = write_noise(&dir.path().join("noise"), 4 * MIB, 77);
-    // Data and holes in turn: holes need no read, and wait for the data before them to be digested.
-    let file = fs::File::create(&source).expect("scratch takes files");
+    // Data and holes alternate: holes need no read, and wait until the data before them is digested.
+    let file = fs::File::create(&source).expect("the file can be written");
     for at in (0..8 * MIB).step_by(256 << 10) {
         std::os::unix::fs::FileExt::write_all_at(&file, &bytes[at / 2..][..128 << 10], at as u64)
-            .expect("there is room");
+            .expect("there is enough space");
     }
-    file.set_len(8 * MIB as u64).expect("it is ours");
+    file.set_len(8 * MIB as u64).expect("this test created it");
     let manifest = dir.path().join("m");
     for options in [&["--hash", "xxh3"][..], &["--verify"], &["--manifest", name(&manifest)]] {
         for engine in engines() {
@@ -268,7 +263,7 @@ fn a_copy_with_holes_and_digests_ends_by_the_signal_too() {
             copy.signal(Signal::INT);
             let printed = copy.end_by(SIGINT);
             let report: Value = serde_json::from_str(&printed).expect("the report is JSON");
-            let claimed = report["claimed"]["len_bytes"].as_u64().expect("what is claimed is there");
+            let claimed = report["claimed"]["len_bytes"].as_u64().expect("claimed data exists");
             support::cmp_ranges(&source, 0, &dest, 0, claimed);
         }
     }

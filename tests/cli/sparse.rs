@@ -1,4 +1,4 @@
-//! Holes and zeros through the binary.
+//! Holes and zeros.
 use crate::support::{LoopDevice, Running, cmp, engines, filled, haul, memory_dir, noise, scratch, skip};
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -7,27 +7,27 @@ use std::process::Stdio;
 
 const MIB: u64 = 1 << 20;
 
-/// A file of 16 MiB and an odd rest with data in a few places: at both ends of holes, alone, unaligned. Its last bytes
-/// are a hole when `hole_at_end`.
+/// A file of 16 MiB and a partial block, with data in a few places: at both ends of holes, isolated, unaligned.
+/// It ends with a hole if `hole_at_end`.
 fn sparse_image(path: &Path, hole_at_end: bool) {
-    let file = File::create(path).expect("scratch takes files");
+    let file = File::create(path).expect("the file can be written");
     let size = 16 * MIB + 1_234;
-    file.set_len(size).expect("scratch takes sparse files");
+    file.set_len(size).expect("the test directory supports sparse files");
     let mut places = vec![(MIB, 4096), (MIB + 65_536, 100_000), (5 * MIB + 4096 * 3, 1), (9 * MIB - 7, 70_000)];
     if !hole_at_end {
         places.push((size - 900, 900));
     }
     for (seed, (at, len)) in (1..).zip(places) {
-        file.write_all_at(&noise(len, seed), at).expect("scratch takes files");
+        file.write_all_at(&noise(len, seed), at).expect("the file can be written");
     }
-    file.sync_all().expect("scratch is a file system");
+    file.sync_all().expect("the test directory is on a file system");
 }
 
 fn allocated_bytes(path: &Path) -> u64 {
-    fs::metadata(path).expect("it is there").blocks() * 512
+    fs::metadata(path).expect("it exists").blocks() * 512
 }
 
-/// Whether files on the file system at `dir` can have holes; if not, says so.
+/// Whether files on the file system at `dir` can have holes; if not, prints a message.
 fn holes_work(dir: &Path) -> bool {
     let probe = dir.join("hole-probe");
     sparse_image(&probe, true);
@@ -39,7 +39,7 @@ fn holes_work(dir: &Path) -> bool {
 }
 
 #[test]
-fn a_sparse_image_arrives_equal_and_as_sparse() {
+fn the_copy_of_a_sparse_image_is_equal_and_as_sparse() {
     let dir = scratch();
     if !holes_work(dir.path()) {
         return;
@@ -77,14 +77,14 @@ fn holes_in_a_range_of_an_old_file_become_zeros() {
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     let expected = dir.path().join("expected");
     sparse_image(&source, true);
-    let from = fs::read(&source).expect("it is there");
+    let from = fs::read(&source).expect("it exists");
     for sparse in ["auto", "always", "never"] {
-        // Neither end of the range is aligned, and it begins and ends in a hole.
+        // Neither end of the range is aligned, and both are in holes.
         let (at, to, len) = (12_345, 2_000_001, 6 * MIB as usize);
         let mut model = vec![0xAA; 20 * MIB as usize];
-        fs::write(&dest, &model).expect("scratch takes files");
+        fs::write(&dest, &model).expect("the file can be written");
         model[to..to + len].copy_from_slice(&from[at..at + len]);
-        fs::write(&expected, &model).expect("scratch takes files");
+        fs::write(&expected, &model).expect("the file can be written");
         let (at, to, len) = (at.to_string(), to.to_string(), len.to_string());
         let range = ["--skip", &at, "--seek", &to, "--count", &len];
         haul().args(["copy", "--sparse", sparse]).args(range).args([&source, &dest]).assert().success();
@@ -93,7 +93,7 @@ fn holes_in_a_range_of_an_old_file_become_zeros() {
 }
 
 #[test]
-fn zeros_in_data_become_holes_when_always_and_stay_when_never() {
+fn zeros_in_data_become_holes_with_always_and_are_written_with_never() {
     let dir = scratch();
     if !holes_work(dir.path()) {
         return;
@@ -101,7 +101,7 @@ fn zeros_in_data_become_holes_when_always_and_stay_when_never() {
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     let mut bytes = vec![0; 16 * MIB as usize + 99];
     bytes[5 * MIB as usize..6 * MIB as usize + 7].copy_from_slice(&noise(MIB as usize + 7, 3));
-    fs::write(&source, &bytes).expect("scratch takes files");
+    fs::write(&source, &bytes).expect("the file can be written");
     for engine in engines() {
         let run = |sparse: &str| {
             let _ = fs::remove_file(&dest);
@@ -117,7 +117,7 @@ fn zeros_in_data_become_holes_when_always_and_stay_when_never() {
 }
 
 #[test]
-fn a_hole_of_the_source_is_written_when_never() {
+fn holes_of_the_source_are_written_with_never() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     sparse_image(&source, true);
@@ -134,29 +134,29 @@ fn a_sparse_image_on_a_disk_full_of_old_bytes_reads_back_equal() {
     for engine in engines() {
         for sparse in ["auto", "always", "never"] {
             sparse_image(&source, true);
-            // The image ends in the middle of a sector: beyond it the disk keeps its old bytes.
+            // The image ends within a sector: after it the old data on the disk is unchanged.
             let size = 16 * MIB + 1_234;
             filled(&disk, 17 * MIB as usize, 0xAA);
             let Some(device) = LoopDevice::over(&disk) else { return };
             let options = ["copy", "--yes", "--engine", engine, "--sparse", sparse];
             haul().args(options).arg(&source).arg(&device).assert().success();
             let expected = dir.path().join("expected");
-            let mut model = fs::read(&source).expect("it is there");
+            let mut model = fs::read(&source).expect("it exists");
             assert_eq!(model.len() as u64, size);
             model.resize(17 * MIB as usize, 0xAA);
-            fs::write(&expected, model).expect("scratch takes files");
+            fs::write(&expected, model).expect("the file can be written");
             cmp(&expected, &device);
         }
     }
 }
 
 #[test]
-fn a_disk_becomes_a_sparse_image_when_always() {
+fn a_disk_becomes_a_sparse_image_with_always() {
     let dir = memory_dir();
     let (disk, dest) = (dir.path().join("disk"), dir.path().join("dest"));
     let mut bytes = vec![0; 16 * MIB as usize];
     bytes[MIB as usize..2 * MIB as usize].copy_from_slice(&noise(MIB as usize, 4));
-    fs::write(&disk, bytes).expect("scratch takes files");
+    fs::write(&disk, bytes).expect("the file can be written");
     let Some(device) = LoopDevice::over(&disk) else { return };
     haul().args(["copy", "--sparse", "always"]).arg(&device).arg(&dest).assert().success();
     cmp(&device, &dest);
@@ -165,21 +165,21 @@ fn a_disk_becomes_a_sparse_image_when_always() {
 }
 
 #[test]
-fn zeros_from_a_pipe_become_holes_when_always() {
+fn zeros_from_a_pipe_become_holes_with_always() {
     let dir = scratch();
     if !holes_work(dir.path()) {
         return;
     }
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     sparse_image(&source, true);
-    let name = dest.to_str().expect("scratch names are text");
+    let name = dest.to_str().expect("paths of test directories are UTF-8");
     let stdin = Stdio::piped();
     let mut copy = Running::start(&["copy", "--sparse", "always", "-", name], stdin, Stdio::null());
     let mut into = copy.child().stdin.take().expect("it is piped");
-    std::io::copy(&mut File::open(&source).expect("it is there"), &mut into).expect("the copy reads all of it");
+    std::io::copy(&mut File::open(&source).expect("it exists"), &mut into).expect("the copy reads all of it");
     drop(into);
     let (status, _) = copy.end();
-    assert!(status.success(), "{}", copy.said);
+    assert!(status.success(), "{}", copy.messages);
     cmp(&source, &dest);
     let allocated = allocated_bytes(&dest);
     assert!(allocated <= 4 * MIB, "{allocated} bytes are allocated");

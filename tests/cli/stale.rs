@@ -1,8 +1,8 @@
-//! Whoever writes to the dest of an unfinished copy puts an end to its journal: nothing that it claims is untrue.
+//! Each command that writes to the dest of an unfinished copy removes its journal: no journal has false claims.
 use crate::support;
 use crate::support::{
-    Folder, LoopDevice, Running, copied_bytes, filled, has, haul, haul_path, in_one_line, is_root, memory_dir, scratch,
-    write_noise,
+    LoopDevice, Running, ScratchDir, copied_bytes, filled, has, haul, haul_path, in_one_line, is_root, memory_dir,
+    name, scratch, write_noise,
 };
 use rustix::process::Signal;
 use std::fs::{self, File};
@@ -14,14 +14,10 @@ const LEN: usize = 12 << 20;
 
 /// A copy that ended early, with its journal.
 struct Unfinished {
-    dir: Folder,
+    dir: ScratchDir,
     source: PathBuf,
     dest: PathBuf,
     journal: PathBuf,
-}
-
-fn name(path: &Path) -> &str {
-    path.to_str().expect("scratch names are text")
 }
 
 fn interrupt(options: &[&str], source: &Path, dest: &Path) {
@@ -44,24 +40,24 @@ impl Unfinished {
         unfinished
     }
 
-    /// This command says that the journal goes, and it is gone; it is put back for the next one.
+    /// Asserts that this command reports and removes the journal, which is then restored for the next one.
     #[track_caller]
     fn ended_by(&self, command: &mut Command) {
-        let kept = fs::read(&self.journal).expect("it is there");
+        let kept = fs::read(&self.journal).expect("it exists");
         let output = command.stdin(Stdio::null()).output().expect("it runs");
-        let said = in_one_line(&output.stderr);
-        assert!(output.status.success(), "{command:?}: {said}");
-        assert!(said.contains("unfinished copy"), "{command:?}: {said}");
+        let messages = in_one_line(&output.stderr);
+        assert!(output.status.success(), "{command:?}: {messages}");
+        assert!(messages.contains("unfinished copy"), "{command:?}: {messages}");
         assert!(!self.journal.exists(), "{command:?} leaves a journal that claims what is no longer true");
-        fs::write(&self.journal, kept).expect("scratch takes files");
+        fs::write(&self.journal, kept).expect("the file can be written");
     }
 
-    /// This command leaves it, and is silent about it.
+    /// Asserts that this command keeps it without a message.
     #[track_caller]
     fn left_by(&self, command: &mut Command) {
         let output = command.stdin(Stdio::null()).output().expect("it runs");
-        let said = in_one_line(&output.stderr);
-        assert!(self.journal.exists() && !said.contains("unfinished"), "{command:?}: {said}");
+        let messages = in_one_line(&output.stderr);
+        assert!(self.journal.exists() && !messages.contains("unfinished"), "{command:?}: {messages}");
     }
 }
 
@@ -72,7 +68,7 @@ fn verb(words: &[&str]) -> Command {
 }
 
 #[test]
-fn every_verb_that_writes_ends_the_journal_of_its_dest() {
+fn every_command_that_writes_removes_the_journal_of_its_dest() {
     let copy = Unfinished::new();
     let (from, to) = (format!("if={}", name(&copy.source)), format!("of={}", name(&copy.dest)));
     let elsewhere = copy.dir.path().join("journal");
@@ -85,19 +81,19 @@ fn every_verb_that_writes_ends_the_journal_of_its_dest() {
     copy.ended_by(&mut verb(&["copy", "--restart", name(&copy.source), name(&copy.dest)]));
     let named = ["copy", "--restart", "--journal", name(&elsewhere), name(&copy.source), name(&copy.dest)];
     copy.ended_by(&mut verb(&named));
-    // A FIFO of that name holds nobody up.
+    // A FIFO of that name blocks no command.
     let other = copy.dir.path().join(".other.haul-journal");
     assert!(Command::new("mkfifo").arg(&other).status().unwrap().success());
     let to_other = format!("of={}", name(&copy.dir.path().join("other")));
     assert!(verb(&["dd", &from, &to_other, "count=1"]).output().unwrap().status.success());
-    // By another name it is the same file.
+    // The same file under another name.
     let link = copy.dir.path().join("link");
     std::os::unix::fs::symlink(&copy.dest, &link).unwrap();
     copy.ended_by(&mut verb(&["dd", &from, &format!("of={}", name(&link)), "count=1", "conv=notrunc"]));
 }
 
 #[test]
-fn who_only_reads_or_never_gets_to_write_leaves_it() {
+fn commands_that_write_nothing_keep_the_journal() {
     let copy = Unfinished::new();
     let to = format!("of={}", name(&copy.dest));
     copy.left_by(&mut verb(&["dd", &format!("if={}", name(&copy.dest)), "of=/dev/null"]));
@@ -105,7 +101,7 @@ fn who_only_reads_or_never_gets_to_write_leaves_it() {
     copy.left_by(&mut verb(&["dd", "--explain", &format!("if={}", name(&copy.source)), &to]));
     copy.left_by(&mut verb(&["verify", name(&copy.source), name(&copy.dest)]));
     copy.left_by(&mut verb(&["copy", "--dry-run", "--no-journal", "/dev/null", name(&copy.dest)]));
-    // Beside the dest there may be another's file by that name.
+    // Next to the dest there may be a file of that name from another program.
     fs::write(copy.dir.path().join(".other.haul-journal"), "mine").unwrap();
     let other = format!("of={}", name(&copy.dir.path().join("other")));
     copy.left_by(&mut verb(&["dd", &format!("if={}", name(&copy.source)), &other, "count=1"]));
@@ -118,7 +114,7 @@ fn a_journal_that_cannot_be_removed_keeps_dd_from_writing() {
     let copy = Unfinished::new();
     let before = fs::read(&copy.dest).unwrap();
     let (from, to) = (format!("if={}", name(&copy.source)), format!("of={}", name(&copy.dest)));
-    // Root may remove whatever is not immutable.
+    // Root may remove everything that is not immutable.
     let chattr = |how| Command::new("chattr").arg(how).arg(&copy.journal).status();
     if !chattr("+i").is_ok_and(|status| status.success()) {
         return support::skip("chattr +i does not work here");
@@ -126,14 +122,14 @@ fn a_journal_that_cannot_be_removed_keeps_dd_from_writing() {
     let dd = verb(&["dd", &from, &to, "count=1", "skip=3", "conv=notrunc"]).output();
     chattr("-i").unwrap();
     let dd = dd.unwrap();
-    let said = in_one_line(&dd.stderr);
-    assert_eq!(dd.status.code(), Some(1), "{said}");
-    assert!(said.contains("cannot remove journal"), "{said}");
-    assert!(fs::read(&copy.dest).unwrap() == before, "it wrote all the same");
+    let messages = in_one_line(&dd.stderr);
+    assert_eq!(dd.status.code(), Some(1), "{messages}");
+    assert!(messages.contains("cannot remove journal"), "{messages}");
+    assert!(fs::read(&copy.dest).unwrap() == before, "it wrote anyway");
 }
 
 #[test]
-fn a_disk_ends_the_journals_of_its_partitions_and_they_that_of_the_disk() {
+fn writing_a_disk_removes_journals_of_its_partitions_and_vice_versa() {
     let dir = memory_dir();
     let [source, backing, state] = ["source", "backing", "state"].map(|name| dir.path().join(name));
     write_noise(&source, LEN, 72);
@@ -192,9 +188,9 @@ fn a_disk_ends_the_journals_of_its_partitions_and_they_that_of_the_disk() {
     assert!(!dd(disk.path()).contains("warning"));
 }
 
-/// What must not be taken for a journal of this user's at the place of the default one.
+/// Files that must not be treated as a journal of this user at the default path.
 #[test]
-fn dd_copies_past_a_planted_journal_and_leaves_it() {
+fn dd_ignores_a_planted_journal_and_keeps_it() {
     let dir = scratch();
     let [source, dest, journal, public] =
         ["source", "dst", ".dst.haul-journal", "public"].map(|name| dir.path().join(name));
@@ -214,10 +210,10 @@ fn dd_copies_past_a_planted_journal_and_leaves_it() {
         for words in commands {
             fs::write(&dest, "old").unwrap();
             let output = verb(words).output().unwrap();
-            let said = in_one_line(&output.stderr);
-            assert!(output.status.success(), "{words:?}: {said}");
-            assert!(!said.contains("unfinished"), "{words:?}: {said}");
-            assert!(fs::read(&dest).unwrap() == fs::read(&source).unwrap(), "{words:?}: {said}");
+            let messages = in_one_line(&output.stderr);
+            assert!(output.status.success(), "{words:?}: {messages}");
+            assert!(!messages.contains("unfinished"), "{words:?}: {messages}");
+            assert!(fs::read(&dest).unwrap() == fs::read(&source).unwrap(), "{words:?}: {messages}");
             assert!(journal.symlink_metadata().is_ok(), "{words:?} removed what it cannot know");
             assert_eq!(fs::read(&public).unwrap(), b"public\n");
         }
@@ -228,7 +224,7 @@ fn dd_copies_past_a_planted_journal_and_leaves_it() {
     if !is_root() {
         return support::skip("only root can give a file to another user");
     }
-    // A genuine journal about this destination, of another user.
+    // A genuine journal about this destination, owned by another user.
     interrupt(&[], &write_long(&source), &dest);
     fs::rename(&journal, dir.path().join("kept")).unwrap();
     fs::copy(dir.path().join("kept"), &journal).unwrap();
@@ -242,7 +238,7 @@ fn write_long(source: &Path) -> PathBuf {
 }
 
 #[test]
-fn dd_says_why_it_refuses_whatever_its_status_and_empties_nothing_before() {
+fn dd_prints_why_it_refuses_and_truncates_nothing_first() {
     let copy = Unfinished::new();
     let before = fs::read(&copy.dest).unwrap();
     let holder = File::open(&copy.journal).unwrap();
@@ -250,15 +246,15 @@ fn dd_says_why_it_refuses_whatever_its_status_and_empties_nothing_before() {
     let (from, to) = (format!("if={}", name(&copy.source)), format!("of={}", name(&copy.dest)));
     for words in [["dd", &from, &to, "status=none"], ["sg_dd", &from, &to, "bs=512"]] {
         let output = verb(&words).output().unwrap();
-        let said = in_one_line(&output.stderr);
-        assert!(!output.status.success(), "{words:?}: {said}");
-        assert!(said.contains("another copy is writing to the same bytes"), "{words:?}: {said}");
-        assert!(fs::read(&copy.dest).unwrap() == before, "{words:?} wrote all the same");
+        let messages = in_one_line(&output.stderr);
+        assert!(!output.status.success(), "{words:?}: {messages}");
+        assert!(messages.contains("another copy is writing to the same bytes"), "{words:?}: {messages}");
+        assert!(fs::read(&copy.dest).unwrap() == before, "{words:?} wrote anyway");
     }
 }
 
 #[test]
-fn a_journal_of_another_dest_by_the_name_of_ones_own_is_left() {
+fn a_journal_of_another_dest_under_the_own_name_is_kept() {
     let dir = scratch();
     let [source, dest, other, journal] =
         ["source", "dest", "other", ".dest.haul-journal"].map(|name| dir.path().join(name));
@@ -267,7 +263,7 @@ fn a_journal_of_another_dest_by_the_name_of_ones_own_is_left() {
     fs::write(&dest, "old").unwrap();
     let copy = Unfinished { dir, source, dest, journal };
     let (from, to) = (format!("if={}", name(&copy.source)), format!("of={}", name(&copy.dest)));
-    // Also while that copy is under way.
+    // Also while that copy is running.
     let holder = File::open(&copy.journal).unwrap();
     rustix::fs::flock(&holder, rustix::fs::FlockOperation::LockExclusive).unwrap();
     copy.left_by(&mut verb(&["dd", &from, &to, "count=1"]));
@@ -280,10 +276,13 @@ fn a_journal_of_another_dest_by_the_name_of_ones_own_is_left() {
     for option in [&[][..], &["--restart"], &["--journal", name(&copy.journal)]] {
         let words = [&["copy"], option, &[name(&copy.source), name(&copy.dest)]].concat();
         let refused = verb(&words).output().unwrap();
-        let said = in_one_line(&refused.stderr);
-        assert_eq!(refused.status.code(), Some(3), "{words:?}: {said}");
-        assert!(said.contains(&format!("an unfinished copy to destination {}", name(&other))), "{words:?}: {said}");
-        assert!(!said.contains("waits"), "{words:?}: {said}");
+        let messages = in_one_line(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(3), "{words:?}: {messages}");
+        assert!(
+            messages.contains(&format!("an unfinished copy to destination {}", name(&other))),
+            "{words:?}: {messages}"
+        );
+        assert!(!messages.contains("waits"), "{words:?}: {messages}");
     }
     let resume = ["copy", "--resume", "--journal", name(&copy.journal), name(&copy.source), name(&other)];
     haul().args(resume).assert().success();
@@ -291,7 +290,7 @@ fn a_journal_of_another_dest_by_the_name_of_ones_own_is_left() {
 }
 
 #[test]
-fn a_dest_whose_name_is_as_long_as_names_may_be_has_a_journal() {
+fn a_dest_with_a_name_of_maximum_length_has_a_journal() {
     let dir = scratch();
     let source = dir.path().join("source");
     write_noise(&source, LEN, 75);
@@ -313,12 +312,12 @@ fn a_dest_whose_name_is_as_long_as_names_may_be_has_a_journal() {
             copied(&dest);
         }
     }
-    // The journal of one was left by the other.
+    // The journal is that of the other file.
     copied(&dir.path().join(&names[2]));
     assert_eq!(journals(dir.path()), [""; 0]);
 }
 
-fn journals(folder: &Path) -> Vec<String> {
-    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+fn journals(directory: &Path) -> Vec<String> {
+    let files = fs::read_dir(directory).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
     files.filter(|name| name.ends_with(".haul-journal")).collect()
 }

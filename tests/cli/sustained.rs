@@ -1,4 +1,4 @@
-//! `haul profile --write --sustained` as a user calls it. What it finds is proved on modelled disks, in bench.
+//! `haul profile --write --sustained` as users run it. Its results are tested on modelled disks, in bench.
 use crate::support::{LoopDevice, haul, memory_dir, scratch, stderr, write_noise};
 use serde_json::Value;
 use std::fs;
@@ -18,7 +18,7 @@ fn report(command: &mut assert_cmd::Command) -> (Value, String) {
 }
 
 #[test]
-fn a_new_file_is_written_on_and_on_and_gone() {
+fn a_new_file_is_written_continuously_and_removed() {
     let dir = scratch();
     let (found, _) = report(sustained(dir.path()).arg(dir.path().join("new")));
     assert_eq!((&found["report"], &found["ended"]), (&"sustained".into(), &"complete".into()));
@@ -42,7 +42,7 @@ fn a_new_file_is_written_on_and_on_and_gone() {
 }
 
 #[test]
-fn a_device_is_written_over_from_its_start_and_that_is_warned_of() {
+fn a_device_is_overwritten_from_its_start_after_a_warning() {
     let dir = memory_dir();
     let image = dir.path().join("image");
     let bytes = write_noise(&image, 24 << 20, 1);
@@ -62,7 +62,7 @@ fn a_device_is_written_over_from_its_start_and_that_is_warned_of() {
 }
 
 #[test]
-fn what_makes_no_sense_with_it_is_refused() {
+fn invalid_options_of_sustained_writing_are_refused() {
     let dir = scratch();
     let path = dir.path().to_str().unwrap();
     for words in [

@@ -1,4 +1,4 @@
-//! What `haul copy` shows and asks on a terminal: a pty, with the binary on both of its ends.
+//! The output and questions of `haul copy` on a terminal: a pty.
 use crate::support::{
     LoopDevice, Terminal, cmp, copy_on_a_terminal, filled, haul_command, memory_dir, on_a_terminal, scratch,
     write_noise,
@@ -9,7 +9,8 @@ use std::path::Path;
 const MIB: usize = 1 << 20;
 const REFUSED: i32 = 3;
 
-/// A file as source and a disk as dest, the disk full of 0xAA. The device comes first, so that it goes first.
+/// A file as source and a disk as dest, filled with 0xAA. The device is the first field, so that it is dropped
+/// first.
 fn file_and_disk(dir: &Path) -> Option<(LoopDevice, std::path::PathBuf)> {
     let (source, disk) = (dir.join("source"), dir.join("disk"));
     write_noise(&source, MIB, 131);
@@ -18,13 +19,13 @@ fn file_and_disk(dir: &Path) -> Option<(LoopDevice, std::path::PathBuf)> {
 }
 
 #[test]
-fn the_question_shows_both_sides_and_a_yes_lets_it_copy() {
+fn the_prompt_shows_both_sides_and_yes_starts_the_copy() {
     let dir = memory_dir();
     let Some((dest, source)) = file_and_disk(dir.path()) else { return };
     let mut session = copy_on_a_terminal(&[], &source, dest.path());
     let question = session.wait_for("Type \"yes\"").text;
     assert!(question.contains("source") && question.contains("/dev/loop"), "{question}");
-    assert!(fs::read(dir.path().join("disk")).expect("it is there") == vec![0xAA; MIB], "written before the answer");
+    assert!(fs::read(dir.path().join("disk")).expect("it exists") == vec![0xAA; MIB], "written before the answer");
     session.answer("yes");
     let (shown, status) = session.end();
     assert_eq!(status, 0, "{}", shown.text);
@@ -32,7 +33,7 @@ fn the_question_shows_both_sides_and_a_yes_lets_it_copy() {
 }
 
 #[test]
-fn any_other_answer_leaves_the_disk_alone() {
+fn any_other_answer_writes_nothing() {
     let dir = memory_dir();
     for answer in ["no", "", "y", "yes please", "YESYES"] {
         let Some((dest, source)) = file_and_disk(dir.path()) else { return };
@@ -41,12 +42,12 @@ fn any_other_answer_leaves_the_disk_alone() {
         session.answer(answer);
         let (shown, status) = session.end();
         assert_eq!(status, REFUSED, "{answer:?}: {}", shown.text);
-        assert_eq!(fs::read(dir.path().join("disk")).expect("it is there"), vec![0xAA; MIB], "{answer:?}");
+        assert_eq!(fs::read(dir.path().join("disk")).expect("it exists"), vec![0xAA; MIB], "{answer:?}");
     }
 }
 
 #[test]
-fn the_end_of_the_input_is_no_yes() {
+fn end_of_input_at_the_prompt_writes_nothing() {
     let dir = memory_dir();
     let Some((dest, source)) = file_and_disk(dir.path()) else { return };
     let mut session = copy_on_a_terminal(&[], &source, dest.path());
@@ -54,11 +55,11 @@ fn the_end_of_the_input_is_no_yes() {
     session.control('d');
     let (shown, status) = session.end();
     assert_eq!(status, REFUSED, "{}", shown.text);
-    assert_eq!(fs::read(dir.path().join("disk")).expect("it is there"), vec![0xAA; MIB]);
+    assert_eq!(fs::read(dir.path().join("disk")).expect("it exists"), vec![0xAA; MIB]);
 }
 
 #[test]
-fn a_disk_that_is_replaced_during_the_question_is_not_written() {
+fn a_disk_that_is_replaced_during_the_prompt_is_not_written() {
     let dir = memory_dir();
     let Some((mut dest, source)) = file_and_disk(dir.path()) else { return };
     let other = dir.path().join("other");
@@ -73,12 +74,12 @@ fn a_disk_that_is_replaced_during_the_question_is_not_written() {
     assert_eq!(status, REFUSED, "{}", shown.text);
     assert!(shown.text.contains("another disk or medium has its name now"), "{}", shown.text);
     for (file, byte) in [("disk", 0xAA), ("other", 0xBB)] {
-        assert_eq!(fs::read(dir.path().join(file)).expect("it is there"), vec![byte; MIB], "{file}");
+        assert_eq!(fs::read(dir.path().join(file)).expect("it exists"), vec![byte; MIB], "{file}");
     }
 }
 
 #[test]
-fn a_refusal_comes_without_a_question() {
+fn a_refused_copy_has_no_prompt() {
     let dir = memory_dir();
     let Some((dest, source)) = file_and_disk(dir.path()) else { return };
     write_noise(&source, MIB + 1, 132);
@@ -89,7 +90,7 @@ fn a_refusal_comes_without_a_question() {
 }
 
 #[test]
-fn a_bar_shows_how_far_it_is() {
+fn the_bar_shows_the_progress() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, 4 * MIB, 133);
@@ -103,7 +104,7 @@ fn a_bar_shows_how_far_it_is() {
 }
 
 #[test]
-fn without_colours_none_are_sent() {
+fn without_colour_no_escape_sequences_for_colour_are_sent() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, MIB, 134);
@@ -117,7 +118,7 @@ fn without_colours_none_are_sent() {
     cmp(&source, &dest);
 }
 
-/// The chart of sustained writing, as a terminal of so many columns shows it; empty where it has none.
+/// The chart of sustained writing on a terminal of this width; empty if it has none.
 fn chart_on_a_terminal(new_file: &Path, columns: u16, environment: &[(&str, &str)]) -> String {
     let mut command = haul_command(&["profile", "--write", "--sustained", "64M"]);
     command.arg(new_file).env("LC_ALL", "C.UTF-8").envs(environment.iter().copied());
@@ -129,7 +130,7 @@ fn chart_on_a_terminal(new_file: &Path, columns: u16, environment: &[(&str, &str
 }
 
 #[test]
-fn a_chart_is_as_wide_as_the_terminal_and_never_wider_than_eighty_columns() {
+fn a_chart_is_as_wide_as_the_terminal_up_to_80_columns() {
     let dir = memory_dir();
     for (columns, wide) in [(39, 0), (40, 40), (60, 60), (80, 80), (200, 80)] {
         let chart = chart_on_a_terminal(&dir.path().join("new"), columns, &[]);
@@ -140,7 +141,7 @@ fn a_chart_is_as_wide_as_the_terminal_and_never_wider_than_eighty_columns() {
 }
 
 #[test]
-fn a_chart_is_plain_where_blocks_are_not_wanted_or_cannot_be_shown() {
+fn a_chart_is_ascii_if_block_characters_are_disabled_or_unsupported() {
     let dir = memory_dir();
     for environment in [("NO_COLOR", "1"), ("TERM", "dumb"), ("TERM", "linux"), ("LC_ALL", "C")] {
         let chart = chart_on_a_terminal(&dir.path().join("new"), 80, &[environment]);
@@ -149,11 +150,11 @@ fn a_chart_is_plain_where_blocks_are_not_wanted_or_cannot_be_shown() {
 }
 
 #[test]
-fn a_terminal_that_is_named_twice_is_refused_by_whatever_names() {
+fn a_terminal_on_both_sides_is_refused_under_any_name() {
     let dir = scratch();
     let (source, file) = (dir.path().join("source"), dir.path().join("file"));
     write_noise(&source, 1000, 132);
-    let [source, file] = [&source, &file].map(|path| path.to_str().expect("scratch names are text"));
+    let [source, file] = [&source, &file].map(|path| path.to_str().expect("paths of test directories are UTF-8"));
     for (one, other) in [("/dev/tty", "-"), ("/dev/stdout", "/dev/tty"), ("/dev/tty", "/dev/stderr")] {
         let session = on_a_terminal(&["copy", source, one, "--also", file, "--also", other]);
         let (shown, status) = session.end();

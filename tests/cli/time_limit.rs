@@ -1,19 +1,14 @@
-//! `haul copy --time`: it ends in good order when its time is up, and never passes for a whole copy.
-use crate::support::{Running, cmp, cmp_ranges, engines, haul, in_one_line, scratch, stderr, write_noise};
+//! `haul copy --time`: it ends in an orderly way at the time limit, and is never reported as complete.
+use crate::support::{Running, cmp, cmp_ranges, engines, haul, in_one_line, name, scratch, stderr, write_noise};
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 const MIB: usize = 1 << 20;
 const OUT_OF_TIME: i32 = 4;
 
-fn name(path: &Path) -> &str {
-    path.to_str().expect("scratch names are text")
-}
-
 #[test]
-fn a_copy_out_of_time_has_status_4_claims_what_arrived_and_is_gone_on_with() {
+fn a_copy_beyond_the_time_limit_has_status_4_and_is_resumable() {
     let dir = scratch();
     let [source, dest, manifest] = ["source", "dest", "manifest"].map(|name| dir.path().join(name));
     let len = 64 * MIB + 5;
@@ -21,12 +16,12 @@ fn a_copy_out_of_time_has_status_4_claims_what_arrived_and_is_gone_on_with() {
     for engine in engines() {
         let _ = fs::remove_file(&dest);
         let _ = fs::remove_file(dir.path().join(".dest.haul-journal"));
-        // It would take more than a minute.
+        // Without --time it would take more than a minute.
         let slow = ["copy", "--time", "1s", "--limit", "1M", "--block-size", "64K", "--engine", engine, "--json"];
         let more = ["--verify", "--label", "night 3", "--manifest", name(&manifest), name(&source), name(&dest)];
         let output = haul().args(slow).args(more).output().expect("haul runs");
-        let said = in_one_line(&output.stderr);
-        assert_eq!(output.status.code(), Some(OUT_OF_TIME), "{engine}: {said}");
+        let messages = in_one_line(&output.stderr);
+        assert_eq!(output.status.code(), Some(OUT_OF_TIME), "{engine}: {messages}");
         let report: Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
         assert_eq!((&report["status"], &report["signal"]), (&"out_of_time".into(), &Value::Null), "{report}");
         assert_eq!((&report["label"], &report["verified"]), (&"night 3".into(), &Value::Null), "{report}");
@@ -42,35 +37,35 @@ fn a_copy_out_of_time_has_status_4_claims_what_arrived_and_is_gone_on_with() {
 }
 
 #[test]
-fn a_copy_that_is_whole_in_time_has_status_0_and_is_verified() {
+fn a_copy_within_the_time_limit_has_status_0_and_is_verified() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, 3 * MIB, 32);
     let assert = haul().args(["copy", "--time", "24h", "--verify", name(&source), name(&dest)]).assert().success();
-    let said = stderr(&assert);
-    assert!(said.contains("verified") && !said.contains("incomplete"), "{said}");
+    let messages = stderr(&assert);
+    assert!(messages.contains("verified") && !messages.contains("incomplete"), "{messages}");
     cmp(&source, &dest);
 }
 
 #[test]
-fn a_wait_for_a_stream_ends_with_the_time() {
+fn waiting_for_a_stream_ends_at_the_time_limit() {
     let dir = scratch();
     let (fifo, dest) = (dir.path().join("fifo"), dir.path().join("dest"));
-    assert!(Command::new("mkfifo").arg(&fifo).status().expect("coreutils are there").success());
+    assert!(Command::new("mkfifo").arg(&fifo).status().expect("coreutils are installed").success());
     for engine in engines() {
-        // Both ends are open, and nobody writes.
+        // Both ends are open, and no process writes.
         let _open = OpenOptions::new().read(true).write(true).open(&fifo).expect("a FIFO opens");
         let words = ["copy", "--time", "1s", "--engine", engine, name(&fifo), name(&dest)];
         let mut copy = Running::start(&words, Stdio::null(), Stdio::null());
         let (status, _) = copy.end();
-        assert_eq!(status.code(), Some(OUT_OF_TIME), "{engine}: {}", copy.said);
-        let said = in_one_line(copy.said.as_bytes());
-        assert!(said.contains("stopped by --time, incomplete"), "{engine}: {said}");
+        assert_eq!(status.code(), Some(OUT_OF_TIME), "{engine}: {}", copy.messages);
+        let messages = in_one_line(copy.messages.as_bytes());
+        assert!(messages.contains("stopped by --time, incomplete"), "{engine}: {messages}");
     }
 }
 
 #[test]
-fn a_time_bound_does_not_go_with_what_is_brought_up_afterwards() {
+fn a_time_limit_and_independent_destinations_exclude_each_other() {
     let dir = scratch();
     let [source, dest, other] = ["source", "dest", "other"].map(|name| dir.path().join(name));
     write_noise(&source, 4096, 33);

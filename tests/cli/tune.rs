@@ -1,4 +1,5 @@
-//! `haul tune` as a user calls it: what it reads, prints and refuses. No figure is judged, for the clock is nobody's.
+//! `haul tune` as users run it: what it reads, prints and refuses. No measured value is checked, because the
+//! machine may be busy.
 use crate::support::{LoopDevice, haul, in_one_line, memory_dir, scratch, write_noise};
 use serde_json::Value;
 use std::fs;
@@ -9,7 +10,7 @@ fn json(arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn a_file_is_measured_and_stays_as_it_was() {
+fn a_file_is_measured_and_unchanged() {
     let dir = scratch();
     let file = dir.path().join("disk.img");
     let bytes = write_noise(&file, 24 << 20, 1);
@@ -24,7 +25,7 @@ fn a_file_is_measured_and_stays_as_it_was() {
 }
 
 #[test]
-fn a_disk_with_large_sectors_is_never_asked_for_less_past_the_cache() {
+fn direct_reads_of_a_disk_are_whole_logical_blocks() {
     let dir = memory_dir();
     let image = dir.path().join("image");
     write_noise(&image, 16 << 20, 2);
@@ -39,7 +40,7 @@ fn a_disk_with_large_sectors_is_never_asked_for_less_past_the_cache() {
 }
 
 #[test]
-fn the_table_has_a_line_for_each_point_and_fits_eighty_columns_without_colour() {
+fn the_table_has_a_line_for_each_point_and_fits_80_columns_without_colour() {
     let dir = scratch();
     let file = dir.path().join("disk.img");
     write_noise(&file, 8 << 20, 3);
@@ -55,7 +56,7 @@ fn the_table_has_a_line_for_each_point_and_fits_eighty_columns_without_colour() 
     let (chart, _) = chart.split_once(": 95 % of ").expect("it has a legend");
     assert!(chart.is_ascii() && chart.contains("512 B ") && chart.ends_with("\n#"), "{chart}");
     assert!(text.contains("larger than the measured device"), "{text}");
-    // Table, chart and answer have one figure for one point.
+    // Table, chart and answer have the same rate for a point.
     let (_, answer) = text.split_once("\nresult ").expect("there is an answer");
     let words: Vec<&str> = answer.split_whitespace().collect();
     // 1 MiB blocks, 4 in flight: 23.4 GB/s ...
@@ -84,7 +85,7 @@ fn csv_has_the_same_fields_in_every_line() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_refused_and_says_why() {
+fn sources_that_cannot_be_measured_are_refused_with_the_reason() {
     let dir = scratch();
     let small = dir.path().join("small");
     fs::write(&small, [0; 4096]).unwrap();
@@ -96,22 +97,22 @@ fn what_cannot_be_measured_is_refused_and_says_why() {
         ("/dev/there-is-no-such-disk", 1, "No such file or directory"),
     ] {
         let assert = haul().args(["tune", path]).assert().code(status);
-        let told = in_one_line(&assert.get_output().stderr);
-        assert!(told.contains(words) && told.contains('→'), "{path}: {told}");
+        let reported = in_one_line(&assert.get_output().stderr);
+        assert!(reported.contains(words) && reported.contains('→'), "{path}: {reported}");
         assert!(assert.get_output().stdout.is_empty(), "{path}");
-        assert!(path != dir_name || (told.contains("--write") && !told.contains("cp -a")), "{told}");
+        assert!(path != dir_name || (reported.contains("--write") && !reported.contains("cp -a")), "{reported}");
     }
 }
 
 #[test]
-fn times_that_cannot_be_meant_are_usage_errors() {
+fn invalid_times_are_usage_errors() {
     for time in ["0", "-1", "x", "25h", "1.5", ""] {
         haul().args(["tune", "--time", time, "/dev/null"]).assert().code(2);
     }
 }
 
 #[test]
-fn what_is_saved_is_where_a_copy_begins_and_only_then() {
+fn saved_settings_are_the_start_of_later_copies() {
     let dir = scratch();
     let (file, config) = (dir.path().join("disk.img"), dir.path().join("config"));
     write_noise(&file, 24 << 20, 5);
@@ -128,8 +129,8 @@ fn what_is_saved_is_where_a_copy_begins_and_only_then() {
     assert!(!String::from_utf8_lossy(&before.get_output().stdout).contains("haul tune"));
 
     let saved = with(&["tune", "--quick", "--time", "1", "--save", name]).assert().success();
-    let told = in_one_line(&saved.get_output().stderr);
-    assert!(told.contains("tuned.toml; copies from this disk start with these values"), "{told}");
+    let reported = in_one_line(&saved.get_output().stderr);
+    assert!(reported.contains("tuned.toml; copies from this disk start with these values"), "{reported}");
     let after = with(&plan).assert().success();
     let shown = in_one_line(&after.get_output().stdout);
     assert!(shown.contains("saved by haul tune on 20"), "{shown}");

@@ -1,8 +1,8 @@
-//! `haul tune --write` as a user calls it: where it writes, that it leaves everything as it was, and what it refuses.
+//! `haul tune --write` as users run it: where it writes, that it restores all data, and what it refuses.
 use crate::support;
 use crate::support::{
-    Folder, LoopDevice, Mount, Terminal, haul, haul_path, in_one_line, is_root, memory_dir, scratch, skip, stderr,
-    write_noise,
+    LoopDevice, Mount, ScratchDir, Terminal, first_difference, haul, haul_path, in_one_line, is_root, memory_dir,
+    scratch, skip, stderr, write_noise,
 };
 use serde_json::Value;
 use std::fs;
@@ -11,19 +11,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Of the disk. Small, so that there is time for all of it, and all places of the undo journal are met.
+/// Size of the disk: small, so that a measurement covers all of it, and all extents of the undo journal.
 const LEN: usize = 24 << 20;
 
 fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-/// A disk of noise, and a folder for haul's state.
+/// A disk of noise, and a directory for haul's state.
 struct Scene {
     disk: LoopDevice,
     image: PathBuf,
     bytes: Vec<u8>,
-    dir: Folder,
+    dir: ScratchDir,
 }
 
 impl Scene {
@@ -45,26 +45,25 @@ impl Scene {
         command
     }
 
-    /// The undo journal, whether there is one or not.
+    /// The path of the undo journal, existing or not.
     fn undo(&self) -> PathBuf {
         let name = self.disk.path().file_name().unwrap().to_string_lossy().into_owned();
         self.dir.path().join("state/haul").join(name + ".undo")
     }
 
-    /// What is on the disk, as the disk itself has it.
+    /// The contents of the disk, read from its backing file.
     fn now(&self) -> Vec<u8> {
         fs::read(&self.image).unwrap()
     }
 
     #[track_caller]
     fn is_as_it_was(&self) {
-        let now = self.now();
-        let differs = now.iter().zip(&self.bytes).position(|(now, then)| now != then);
-        assert_eq!((differs, now.len()), (None, LEN), "a byte of the disk is not as it was");
+        let differs = first_difference(&self.now(), &self.bytes);
+        assert_eq!(differs, None, "a byte of the disk is not as it was");
         assert!(!self.undo().exists(), "the undo journal is still there");
     }
 
-    /// A run that is killed once there is an undo journal and it has written, or after `moment` where that is given.
+    /// A run that is killed after the undo journal exists and test data was written, or after `moment`.
     fn killed(&self, verb: &[&str], moment: Option<Duration>) {
         let mut command = Command::new(haul_path());
         command.args(verb).args(["--write", "--yes", "--time", "5", self.path()]);
@@ -81,7 +80,7 @@ impl Scene {
 }
 
 #[test]
-fn a_device_is_measured_and_has_its_bytes_again() {
+fn a_device_is_measured_and_restored() {
     let Some(scene) = Scene::new(1) else { return };
     let run = scene.haul(&["tune", "--write", "--yes", "--quick", "--time", "2", "--json", scene.path()]).assert();
     let report: Value = serde_json::from_slice(&run.success().get_output().stdout).unwrap();
@@ -94,7 +93,7 @@ fn a_device_is_measured_and_has_its_bytes_again() {
 }
 
 #[test]
-fn a_run_that_is_killed_is_put_back_by_the_next_that_writes_whatever_it_is() {
+fn the_next_writing_command_restores_the_bytes_of_a_killed_run() {
     let Some(scene) = Scene::new(2) else { return };
     let source = scene.dir.path().join("source");
     write_noise(&source, 4096, 3);
@@ -105,10 +104,13 @@ fn a_run_that_is_killed_is_put_back_by_the_next_that_writes_whatever_it_is() {
     for next in [&tune[..], &profile, &restore, &copy] {
         scene.killed(&["tune"], None);
         assert!(scene.undo().exists() && scene.now() != scene.bytes);
-        let told = stderr(&scene.haul(next).assert().success());
-        assert!(told.contains("measurement") && told.contains("was interrupted; of the"), "{next:?}: {told}");
+        let reported = stderr(&scene.haul(next).assert().success());
+        assert!(
+            reported.contains("measurement") && reported.contains("was interrupted; of the"),
+            "{next:?}: {reported}"
+        );
         if next[0] == "copy" {
-            // It has put back what is behind its own bytes, and then copied.
+            // It has restored the data after its own bytes, and then copied.
             scene.disk.wait_until_free();
             let (now, source) = (scene.now(), fs::read(&source).unwrap());
             assert!(now[..4096] == source && now[4096..] == scene.bytes[4096..] && !scene.undo().exists());
@@ -119,7 +121,7 @@ fn a_run_that_is_killed_is_put_back_by_the_next_that_writes_whatever_it_is() {
 }
 
 #[test]
-fn a_copy_goes_on_where_a_run_that_was_killed_wrote_over_what_it_had_copied() {
+fn a_copy_is_resumed_after_a_killed_measurement_overwrote_copied_bytes() {
     let Some(scene) = Scene::new(13) else { return };
     let source = scene.dir.path().join("source");
     let wanted = write_noise(&source, LEN, 14);
@@ -137,7 +139,7 @@ fn a_copy_goes_on_where_a_run_that_was_killed_wrote_over_what_it_had_copied() {
     copy.wait().unwrap();
     scene.disk.wait_until_free();
     let copied = scene.now();
-    // From the first byte to the last, so that no place the journal is held against is left as it was.
+    // From the first byte to the last, so that every sample of the journal was overwritten.
     let mut measuring = start(&["profile", "--write", "--yes", "--sustained", "1T", scene.path()]);
     while scene.now().chunks(1 << 20).zip(copied.chunks(1 << 20)).any(|(now, then)| now == then) {
         assert!(measuring.try_wait().unwrap().is_none(), "it ended by itself");
@@ -146,32 +148,35 @@ fn a_copy_goes_on_where_a_run_that_was_killed_wrote_over_what_it_had_copied() {
     measuring.wait().unwrap();
     scene.disk.wait_until_free();
     let resume = ["copy", "--resume", "--yes", "--progress", "none", source, scene.path()];
-    // Who only looks puts nothing back.
-    let told = stderr(&scene.haul(&[&resume[..], &["--dry-run"]].concat()).assert().code(3));
-    assert!(told.contains("It may match anyway") && told.contains(scene.undo().to_str().unwrap()), "{told}");
+    // A dry run restores nothing.
+    let reported = stderr(&scene.haul(&[&resume[..], &["--dry-run"]].concat()).assert().code(3));
+    assert!(
+        reported.contains("It may match anyway") && reported.contains(scene.undo().to_str().unwrap()),
+        "{reported}"
+    );
     assert!(scene.undo().exists());
-    let told = stderr(&scene.haul(&resume).assert().success());
-    assert!(told.contains("was interrupted; of the"), "{told}");
+    let reported = stderr(&scene.haul(&resume).assert().success());
+    assert!(reported.contains("was interrupted; of the"), "{reported}");
     scene.disk.wait_until_free();
     assert!(scene.now() == wanted && !scene.undo().exists());
 }
 
 #[test]
-fn killed_at_any_moment_the_bytes_are_back_after_the_next_run() {
+fn a_run_killed_at_any_moment_is_restored_by_the_next() {
     let Some(scene) = Scene::new(4) else { return };
     let (kills, seed) = (number("HAUL_TUNE_KILLS", 8), number("HAUL_TUNE_SEED", 5));
     let (mut random, mut with_journal) = (fastrand::Rng::with_seed(seed), 0);
     for kill in 0..kills {
         let verb = if kill % 4 == 3 { "profile" } else { "tune" };
-        // Mostly when it has begun to write, however slow this machine is; sometimes at any moment.
+        // Usually after it has begun to write, even on a slow machine; sometimes at any moment.
         let moment = (kill % 3 == 0).then(|| Duration::from_millis(random.u64(0..400)));
         scene.killed(&[verb], moment);
         with_journal += u64::from(scene.undo().exists());
         if scene.now() != scene.bytes {
-            assert!(scene.undo().exists(), "kill {kill} of seed {seed}: written to, and nothing says what stood there");
+            assert!(scene.undo().exists(), "kill {kill} of seed {seed}: written without a saved original");
         }
         if kill % 2 == 0 && scene.undo().exists() {
-            // Putting back may be killed, too.
+            // Restoring may be killed, too.
             let mut command = Command::new(haul_path());
             command.args(["tune", "--restore", scene.path()]).stderr(Stdio::null());
             let mut run = command.env("XDG_STATE_HOME", scene.dir.path().join("state")).spawn().unwrap();
@@ -187,21 +192,24 @@ fn killed_at_any_moment_the_bytes_are_back_after_the_next_run() {
 }
 
 #[test]
-fn what_somebody_else_wrote_stays_and_the_journal_too() {
+fn bytes_of_another_writer_are_kept_and_so_is_the_undo_journal() {
     let Some(scene) = Scene::new(6) else { return };
     scene.killed(&["tune"], None);
     fs::OpenOptions::new().write(true).open(&scene.image).unwrap().write_all_at(b"mine", 12 << 20).unwrap();
-    // What the kernel holds of the disk is what it was.
+    // The kernel's cache of the disk has the original data.
     Command::new("blockdev").args(["--flushbufs", scene.path()]).status().unwrap();
-    let told = stderr(&scene.haul(&["tune", "--restore", scene.path()]).assert().code(3));
+    let reported = stderr(&scene.haul(&["tune", "--restore", scene.path()]).assert().code(3));
     let sector = format!("512 bytes at byte {}", 12 << 20);
-    assert!(told.contains(&sector) && told.contains(".undo") && told.contains("another program"), "{told}");
+    assert!(
+        reported.contains(&sector) && reported.contains(".undo") && reported.contains("another program"),
+        "{reported}"
+    );
     let now = scene.now();
     assert!(now[12 << 20..].starts_with(b"mine"));
     let differing: Vec<usize> =
         (0..LEN / 512).filter(|at| now[at * 512..][..512] != scene.bytes[at * 512..][..512]).collect();
     assert_eq!(differing, [(12 << 20) / 512], "restored everything else");
-    // Nothing is written there while somebody's bytes may be lost.
+    // Nothing is written there while the user's data may be lost.
     let source = scene.dir.path().join("source");
     write_noise(&source, 512, 3);
     for next in
@@ -215,7 +223,7 @@ fn what_somebody_else_wrote_stays_and_the_journal_too() {
 }
 
 #[test]
-fn a_verb_that_only_reads_warns_of_what_is_not_back() {
+fn commands_that_only_read_warn_of_bytes_not_yet_restored() {
     let Some(scene) = Scene::new(7) else { return };
     scene.killed(&["tune"], None);
     let copy = scene.dir.path().join("copy");
@@ -227,9 +235,9 @@ fn a_verb_that_only_reads_warns_of_what_is_not_back() {
         &["profile", "--timing", "--time", "1", path],
         &["copy", "--dry-run", copy, path],
     ] {
-        let told = scene.haul(reads).assert().success();
-        let said = in_one_line(&told.get_output().stdout) + &stderr(&told);
-        assert!(said.contains("was interrupted"), "{reads:?}: {said}");
+        let reported = scene.haul(reads).assert().success();
+        let messages = in_one_line(&reported.get_output().stdout) + &stderr(&reported);
+        assert!(messages.contains("was interrupted"), "{reads:?}: {messages}");
     }
     assert!(scene.undo().exists() && scene.now() != scene.bytes, "it was only warned");
     scene.haul(&["tune", "--restore", path]).assert().success();
@@ -237,7 +245,7 @@ fn a_verb_that_only_reads_warns_of_what_is_not_back() {
 }
 
 #[test]
-fn a_signal_ends_it_with_what_was_found_and_everything_put_back() {
+fn a_signal_ends_the_measurement_with_partial_results_and_all_bytes_restored() {
     let Some(scene) = Scene::new(8) else { return };
     let mut command = Command::new(haul_path());
     command.args(["tune", "--write", "--yes", "--time", "60", "--json", scene.path()]);
@@ -256,10 +264,10 @@ fn a_signal_ends_it_with_what_was_found_and_everything_put_back() {
 }
 
 #[test]
-fn a_file_is_made_measured_and_gone_and_one_that_is_there_is_never_written() {
+fn a_file_is_created_measured_and_removed_and_an_existing_one_is_never_written() {
     let dir = scratch();
-    let there = dir.path().join("there");
-    let bytes = write_noise(&there, 2 << 20, 9);
+    let existing = dir.path().join("there");
+    let bytes = write_noise(&existing, 2 << 20, 9);
     for path in [dir.path().to_owned(), dir.path().join("new")] {
         let run = haul().args(["tune", "--write", "--quick", "--time", "2", "--json"]).arg(&path).assert().success();
         let report: Value = serde_json::from_slice(&run.get_output().stdout).unwrap();
@@ -267,12 +275,12 @@ fn a_file_is_made_measured_and_gone_and_one_that_is_there_is_never_written() {
         assert!(report["answer"]["bytes_per_s"].as_f64() > Some(0.0));
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "{path:?}");
     }
-    let told = stderr(&haul().args(["tune", "--write"]).arg(&there).assert().code(3));
-    assert!(told.contains("an existing file") && fs::read(&there).unwrap() == bytes, "{told}");
+    let reported = stderr(&haul().args(["tune", "--write"]).arg(&existing).assert().code(3));
+    assert!(reported.contains("an existing file") && fs::read(&existing).unwrap() == bytes, "{reported}");
 }
 
 #[test]
-fn a_file_for_measuring_is_gone_even_if_it_is_killed() {
+fn the_measuring_file_is_removed_even_after_a_kill() {
     let dir = scratch();
     let mut run = Command::new(haul_path());
     run.args(["tune", "--write", "--time", "60"]).arg(dir.path()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -288,13 +296,13 @@ fn a_file_for_measuring_is_gone_even_if_it_is_killed() {
 }
 
 #[test]
-fn what_must_not_be_written_to_is_refused() {
+fn destinations_that_must_not_be_written_are_refused() {
     let Some(scene) = Scene::new(10) else { return };
     let dir = memory_dir();
     let write = ["tune", "--write", "--quick", "--time", "1"];
     let refused = |arguments: &[&str], status: i32, words: &str| {
-        let told = stderr(&scene.haul(&[&write, arguments].concat()).assert().code(status));
-        assert!(told.contains(words) && told.contains('→'), "{arguments:?}: {told}");
+        let reported = stderr(&scene.haul(&[&write, arguments].concat()).assert().code(status));
+        assert!(reported.contains(words) && reported.contains('→'), "{arguments:?}: {reported}");
     };
     refused(&[scene.path()], 3, "no terminal to confirm");
     refused(&["--yes", "--expect", "size=1M", scene.path()], 3, "is not the expected device");
@@ -309,7 +317,7 @@ fn what_must_not_be_written_to_is_refused() {
     fs::write(&locked, vec![0; 4 << 20]).unwrap();
     if let Some(locked) = LoopDevice::read_only(&locked) {
         refused(&["--yes", locked.path().to_str().unwrap()], 1, "no permission to write to");
-        // What is wrong with the device comes before what is wrong with the place for its bytes.
+        // An error about the device precedes one about the path of the undo journal.
         let mut nowhere = haul();
         nowhere.env("XDG_STATE_HOME", "/proc/none").args(write).arg("--yes").arg(locked.path());
         assert!(stderr(&nowhere.assert().code(1)).contains("no permission to write to"));
@@ -317,8 +325,8 @@ fn what_must_not_be_written_to_is_refused() {
     scene.is_as_it_was();
     let new = dir.path().join("new");
     for (path, words) in [(new.to_str().unwrap(), "does not exist"), (small.to_str().unwrap(), "is not a device")] {
-        let told = stderr(&haul().args(["tune", "--restore", path]).assert().failure());
-        assert!(told.contains(words) && told.contains('→'), "{told}");
+        let reported = stderr(&haul().args(["tune", "--restore", path]).assert().failure());
+        assert!(reported.contains(words) && reported.contains('→'), "{reported}");
     }
     refused(&["--save", new.to_str().unwrap()], 2, "do not apply to copies");
     assert!(!new.exists());
@@ -328,7 +336,7 @@ fn what_must_not_be_written_to_is_refused() {
 }
 
 #[test]
-fn a_mounted_device_and_a_state_folder_without_room_are_refused() {
+fn a_mounted_device_and_a_full_state_directory_are_refused() {
     let dir = memory_dir();
     let image = dir.path().join("image");
     fs::File::create(&image).unwrap().set_len(64 << 20).unwrap();
@@ -345,24 +353,24 @@ fn a_mounted_device_and_a_state_folder_without_room_are_refused() {
         command.env("XDG_STATE_HOME", state).args(["tune", "--write", "--yes", "--quick", "--time", "1"]);
         command.arg(disk.path()).assert()
     };
-    let told = stderr(&tune(dir.path()).code(3));
-    assert!(told.contains("is mounted at"), "{told}");
+    let reported = stderr(&tune(dir.path()).code(3));
+    assert!(reported.contains("is mounted at"), "{reported}");
     drop(mounted);
     disk.wait_until_free();
     let small = dir.path().join("small");
     fs::create_dir(&small).unwrap();
     let Some(_small) = Mount::tmpfs(&small, 20 << 20) else { return };
     let before = fs::read(&image).unwrap();
-    let told = stderr(&tune(&small).code(1));
+    let reported = stderr(&tune(&small).code(1));
     assert!(
-        told.contains("not enough space to save the original data of") && told.contains("XDG_STATE_HOME"),
-        "{told}"
+        reported.contains("not enough space to save the original data of") && reported.contains("XDG_STATE_HOME"),
+        "{reported}"
     );
     assert!(fs::read(&image).unwrap() == before);
 }
 
 #[test]
-fn with_destroy_nothing_is_kept() {
+fn with_destroy_no_undo_journal_is_written() {
     let Some(scene) = Scene::new(11) else { return };
     let mut run =
         scene.haul(&["tune", "--write", "--destroy", "--yes", "--quick", "--time", "1", "--json", scene.path()]);
@@ -372,7 +380,7 @@ fn with_destroy_nothing_is_kept() {
 }
 
 #[test]
-fn a_question_shows_what_is_written_over_and_where_it_is_kept() {
+fn the_prompt_shows_the_overwritten_bytes_and_the_undo_journal() {
     let Some(scene) = Scene::new(12) else { return };
     let mut command = Command::new(haul_path());
     command.args(["tune", "--write", "--quick", "--time", "1", scene.path()]);

@@ -1,27 +1,25 @@
-//! A run of `haul tune --write` was killed: whoever meets the device says that its bytes are not back, and what anybody
-//! writes there meanwhile stays.
-use crate::support::{Folder, LoopDevice, filled, has, haul_path, in_one_line, is_root, memory_dir, skip, write_noise};
+//! A run of `haul tune --write` was killed: each command that opens the device reports that its data is not
+//! restored, and data written there meanwhile is kept.
+use crate::support::{
+    LoopDevice, ScratchDir, filled, has, haul_path, in_one_line, is_root, memory_dir, name, skip, write_noise,
+};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// Of the disk. Small, so that all of it is kept and written over.
+/// Size of the disk: small, so that all of it is saved and overwritten.
 const LEN: usize = 24 << 20;
 
-/// A folder for haul's state, and what is to be measured.
+/// A directory for haul's state, and the disk to be measured.
 struct Scene {
     image: PathBuf,
     disk: LoopDevice,
-    dir: Folder,
+    dir: ScratchDir,
 }
 
-fn name(path: &Path) -> &str {
-    path.to_str().expect("scratch names are text")
-}
-
-/// What was said to either output, in one line.
-fn said(output: &Output) -> String {
+/// Both outputs, on one line.
+fn messages(output: &Output) -> String {
     let both = [&output.stdout[..], &output.stderr[..]].concat();
     in_one_line(both)
 }
@@ -60,10 +58,10 @@ impl Scene {
         command
     }
 
-    /// What it says, and its exit status.
+    /// Its output, and its exit status.
     fn run(&self, words: &[&str]) -> (String, Option<i32>) {
         let output = self.command(words).output().expect("the binary runs");
-        (said(&output), output.status.code())
+        (messages(&output), output.status.code())
     }
 
     fn undo(&self, device: &Path) -> PathBuf {
@@ -75,7 +73,7 @@ impl Scene {
         fs::read(&self.image).unwrap()
     }
 
-    /// Measuring this device is killed as soon as something was written.
+    /// Measures this device, and is killed as soon as test data was written.
     fn killed(&self, device: &Path) {
         let before = self.now();
         let mut measuring = self.command(&["tune", "--write", "--yes", "--time", "5", name(device)]);
@@ -97,7 +95,7 @@ impl Scene {
 }
 
 #[test]
-fn the_list_says_which_device_is_not_as_it_was_and_how_it_is_put_back() {
+fn the_list_marks_a_device_to_restore_and_shows_how() {
     let Some(scene) = Scene::new(1) else { return };
     assert_eq!(scene.listed()["undo"], Value::Null);
     scene.killed(scene.disk.path());
@@ -116,7 +114,7 @@ fn the_list_says_which_device_is_not_as_it_was_and_how_it_is_put_back() {
 }
 
 #[test]
-fn a_dry_run_says_what_the_run_would_put_back_first() {
+fn a_dry_run_reports_what_the_run_would_restore_first() {
     let Some(scene) = Scene::new(2) else { return };
     let file = scene.dir.path().join("file");
     write_noise(&file, 4096, 3);
@@ -129,16 +127,16 @@ fn a_dry_run_says_what_the_run_would_put_back_first() {
         &["copy", "--dry-run", file, &other, "--also", device],
         &["pattern", "write", "--dry-run", device],
     ] {
-        let (told, status) = scene.run(words);
-        assert_eq!(status, Some(0), "{words:?}: {told}");
-        assert!(told.contains("restored before any other write"), "{words:?}: {told}");
-        assert!(told.replace(' ', "").contains(name(&undo)), "{words:?} does not name {undo:?}: {told}");
+        let (reported, status) = scene.run(words);
+        assert_eq!(status, Some(0), "{words:?}: {reported}");
+        assert!(reported.contains("restored before any other write"), "{words:?}: {reported}");
+        assert!(reported.replace(' ', "").contains(name(&undo)), "{words:?} does not name {undo:?}: {reported}");
     }
     assert!(undo.exists() && scene.now() == was, "it was only looked at");
 }
 
 #[test]
-fn dd_and_its_kin_warn_and_do_what_they_were_told() {
+fn the_fronts_warn_of_an_undo_journal_and_copy() {
     let Some(scene) = Scene::new(4) else { return };
     scene.killed(scene.disk.path());
     let device = name(scene.disk.path());
@@ -148,28 +146,31 @@ fn dd_and_its_kin_warn_and_do_what_they_were_told() {
         &["sg_dd", &from, "of=/dev/null", "bs=512", "count=1"],
         &["sgp_dd", &from, "of=/dev/null", "bs=512", "count=1"],
     ] {
-        let (told, status) = scene.run(words);
-        assert_eq!(status, Some(0), "{told}");
-        assert!(told.contains("warning: a write measurement") && told.contains("--restore"), "{words:?}: {told}");
-        assert!(!told.contains("data written now"), "{words:?}: {told}");
+        let (reported, status) = scene.run(words);
+        assert_eq!(status, Some(0), "{reported}");
+        assert!(
+            reported.contains("warning: a write measurement") && reported.contains("--restore"),
+            "{words:?}: {reported}"
+        );
+        assert!(!reported.contains("data written now"), "{words:?}: {reported}");
     }
     for words in [
         &["dd", "if=/dev/zero", &to, "bs=512", "count=1", "seek=9"][..],
         &["sg_dd", "if=/dev/zero", &to, "bs=512", "count=1", "seek=10"],
     ] {
-        let (told, status) = scene.run(words);
-        assert_eq!(status, Some(0), "{told}");
-        assert!(told.contains("--restore; data written now is kept"), "{words:?}: {told}");
+        let (reported, status) = scene.run(words);
+        assert_eq!(status, Some(0), "{reported}");
+        assert!(reported.contains("--restore; data written now is kept"), "{words:?}: {reported}");
     }
-    let (told, _) = scene.run(&["dd", &from, "of=/dev/null", "count=1", "status=none"]);
-    assert_eq!(told, "");
-    let (told, _) = scene.run(&["dd", "if=/dev/zero", "of=/dev/null", "count=1"]);
-    assert!(!told.contains("warning"), "{told}");
+    let (reported, _) = scene.run(&["dd", &from, "of=/dev/null", "count=1", "status=none"]);
+    assert_eq!(reported, "");
+    let (reported, _) = scene.run(&["dd", "if=/dev/zero", "of=/dev/null", "count=1"]);
+    assert!(!reported.contains("warning"), "{reported}");
     assert!(scene.undo(scene.disk.path()).exists());
 }
 
 #[test]
-fn what_dd_writes_is_never_written_over_by_what_stood_there_before() {
+fn bytes_written_by_dd_are_never_overwritten_by_a_restore() {
     let Some(scene) = Scene::new(5) else { return };
     let before = scene.now();
     let news = scene.dir.path().join("news");
@@ -178,18 +179,18 @@ fn what_dd_writes_is_never_written_over_by_what_stood_there_before() {
     let [from, to] = [format!("if={}", name(&news)), format!("of={}", name(device))];
     let restore = ["tune", "--restore", name(device)];
     scene.killed(device);
-    // One part of it, not in whole blocks of anything.
+    // A part of it, unaligned to any block size.
     assert_eq!(scene.run(&["dd", &from, &to, "bs=512", "seek=9001", "conv=fsync"]).1, Some(0));
     scene.disk.wait_until_free();
-    let (told, status) = scene.run(&restore);
-    assert_eq!(status, Some(3), "{told}");
-    assert!(told.contains("since the measurement"), "{told}");
+    let (reported, status) = scene.run(&restore);
+    assert_eq!(status, Some(3), "{reported}");
+    assert!(reported.contains("since the measurement"), "{reported}");
     let (start, now) = (9001 * 512, scene.now());
     let end = start + written.len();
     assert!(now[start..end] == written, "what dd wrote is not there any more");
     assert!(now[..start] == before[..start] && now[end..] == before[end..], "restored everything else");
     assert!(scene.undo(device).exists(), "what stood where dd wrote is still kept");
-    // All of it, and nothing is put back.
+    // All of it, and nothing is restored.
     let all = write_noise(&news, LEN, 7);
     assert_eq!(scene.run(&["dd", &from, &to, "bs=1M", "conv=fsync"]).1, Some(0));
     scene.disk.wait_until_free();
@@ -198,7 +199,7 @@ fn what_dd_writes_is_never_written_over_by_what_stood_there_before() {
 }
 
 #[test]
-fn a_disk_and_its_partitions_know_of_each_other() {
+fn undo_journals_of_a_disk_and_its_partitions_are_found_for_each_other() {
     let Some(scene) = Scene::with_partitions() else { return };
     let copy = scene.dir.path().join("copy");
     let (disk, copy) = (scene.disk.path(), name(&copy));
@@ -210,14 +211,14 @@ fn a_disk_and_its_partitions_know_of_each_other() {
     let listed = scene.listed();
     assert_eq!((&listed["undo"], &listed["partitions"][1]["undo"]), (&Value::Null, &Value::Null));
     assert!(listed["partitions"][0]["undo"]["kept_bytes"].as_u64() > Some(0), "{listed}");
-    let told = reads(disk);
+    let reported = reads(disk);
     assert!(
-        told.contains("shares bytes with") && told.contains(&format!("haul tune {} --restore", name(&one))),
-        "{told}"
+        reported.contains("shares bytes with") && reported.contains(&format!("haul tune {} --restore", name(&one))),
+        "{reported}"
     );
     assert!(!reads(&two).contains("interrupted"));
-    let (told, _) = scene.run(&["dd", &format!("if={}", name(disk)), "of=/dev/null", "count=1"]);
-    assert!(told.contains("shares bytes with"), "{told}");
+    let (reported, _) = scene.run(&["dd", &format!("if={}", name(disk)), "of=/dev/null", "count=1"]);
+    assert!(reported.contains("shares bytes with"), "{reported}");
     assert_eq!(scene.run(&["tune", "--restore", name(&one)]).1, Some(0));
     assert!(scene.now() == before);
 
@@ -226,8 +227,9 @@ fn a_disk_and_its_partitions_know_of_each_other() {
     for part in [&one, &two] {
         assert!(reads(part).contains("shares bytes with"), "{}", reads(part));
     }
-    // A copy to a partition puts nothing of the disk back, and says so.
-    let (told, status) = scene.run(&["copy", "--yes", "--progress", "none", "--count", "4K", "/dev/zero", name(&two)]);
-    assert_eq!(status, Some(0), "{told}");
-    assert!(told.contains("data written now is kept"), "{told}");
+    // A copy to a partition restores nothing on the disk, and reports that.
+    let (reported, status) =
+        scene.run(&["copy", "--yes", "--progress", "none", "--count", "4K", "/dev/zero", name(&two)]);
+    assert_eq!(status, Some(0), "{reported}");
+    assert!(reported.contains("data written now is kept"), "{reported}");
 }

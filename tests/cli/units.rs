@@ -1,4 +1,4 @@
-//! The units of sizes and rates: decimal ones lead unless `--units iec` is given, and JSON has bytes.
+//! The units of sizes and rates: decimal ones come first unless `--units iec` is given, and JSON has bytes.
 use crate::support::{self, haul, in_one_line, scratch, write_noise};
 use serde_json::Value;
 
@@ -17,21 +17,21 @@ fn a_limit_in_megabytes_is_shown_in_megabytes() {
 }
 
 #[test]
-fn decimal_units_lead_and_binary_ones_where_they_are_asked_for() {
+fn decimal_units_are_the_default_and_units_iec_prints_binary_ones() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, 3 * MB, 502);
-    let said = |words: &[&str]| {
+    let messages = |words: &[&str]| {
         let assert = haul().args(words).args([&source, &dest]).assert().success();
         support::stderr(&assert)
     };
-    let copied = said(&["copy", "--progress", "plain"]);
+    let copied = messages(&["copy", "--progress", "plain"]);
     assert!(copied.starts_with("haul: copied 3.00 MB from "), "{copied}");
     assert!(copied.contains("B/s (") && copied.contains("iB/s)"), "binary units in parentheses: {copied}");
-    let compared = said(&["verify", "--units", "iec"]);
+    let compared = messages(&["verify", "--units", "iec"]);
     assert!(compared.starts_with("haul: equal: 2.86 MiB compared, "), "{compared}");
     assert!(compared.contains("iB/s ("), "{compared}");
-    assert!(said(&["verify", "--units=si"]).starts_with("haul: equal: 3.00 MB compared, "));
+    assert!(messages(&["verify", "--units=si"]).starts_with("haul: equal: 3.00 MB compared, "));
 }
 
 #[test]
@@ -49,8 +49,8 @@ fn units_change_no_number_in_json() {
 }
 
 #[test]
-fn a_system_of_units_that_does_not_exist_is_refused() {
+fn an_unknown_system_of_units_is_refused() {
     let assert = haul().args(["list", "--units", "metric"]).assert().code(2);
-    let said = support::stderr(&assert);
-    assert!(said.contains("'metric'") && said.contains("si, iec"), "{said}");
+    let messages = support::stderr(&assert);
+    assert!(messages.contains("'metric'") && messages.contains("si, iec"), "{messages}");
 }

@@ -1,4 +1,4 @@
-//! Command lines that cannot be meant, and paths that cannot be used: one clear message, a status, nothing changed.
+//! Invalid command lines, and unusable paths: one clear message, a status, nothing changed.
 use crate::support;
 use crate::support::{cmp, haul, in_one_line, is_root, scratch, skip, stderr, write_noise};
 use std::fs;
@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 
 const USAGE: i32 = 2;
 
-/// Option and value that cannot be meant, and what the message has to name beside the option.
+/// Option and invalid value, and what the message must name besides the option.
 const BAD_VALUES: &[(&str, &str, &str)] = &[
     ("--count", "12X", "12X"),
     ("--count", "twelve", "twelve"),
@@ -39,23 +39,23 @@ const BAD_VALUES: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn a_value_that_cannot_be_meant_is_named_with_its_option() {
+fn an_invalid_value_is_named_with_its_option() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, 4096, 81);
     for (option, value, named) in BAD_VALUES {
         let assert = haul().arg("copy").args([option, value]).args([&source, &dest]).assert();
-        let said = stderr(&assert);
+        let messages = stderr(&assert);
         let status = assert.get_output().status;
-        assert_eq!(status.code(), Some(USAGE), "{option} {value}: {status}\n{said}");
-        assert!(said.contains(option) && said.contains(named), "{option} {value}: not named in:\n{said}");
-        assert!(!said.contains("panicked"), "{option} {value}:\n{said}");
+        assert_eq!(status.code(), Some(USAGE), "{option} {value}: {status}\n{messages}");
+        assert!(messages.contains(option) && messages.contains(named), "{option} {value}: not named in:\n{messages}");
+        assert!(!messages.contains("panicked"), "{option} {value}:\n{messages}");
         assert!(!dest.exists(), "{option} {value}: the dest was made");
     }
 }
 
 #[test]
-fn a_name_of_another_program_is_answered_by_the_command_that_does_its_work() {
+fn the_name_of_another_program_suggests_the_matching_command() {
     let lines: &[(&[&str], &str)] = &[
         (&["sgq_dd", "if=a", "of=b"], "haul sgp_dd"),
         (&["sg_map", "-x"], "haul list"),
@@ -67,9 +67,13 @@ fn a_name_of_another_program_is_answered_by_the_command_that_does_its_work() {
     ];
     for (words, command) in lines {
         let assert = haul().args(*words).assert().code(USAGE);
-        let said = stderr(&assert);
-        assert!(said.contains(command), "{words:?}: {said}");
-        assert_eq!(assert.get_output().stderr.iter().filter(|&&byte| byte == b'\n').count(), 1, "{words:?}: {said}");
+        let messages = stderr(&assert);
+        assert!(messages.contains(command), "{words:?}: {messages}");
+        assert_eq!(
+            assert.get_output().stderr.iter().filter(|&&byte| byte == b'\n').count(),
+            1,
+            "{words:?}: {messages}"
+        );
         assert!(assert.get_output().stdout.is_empty());
     }
 }
@@ -82,7 +86,7 @@ fn dd_parallel_copies_under_its_name() {
     write_noise(&source, 300_001, 82);
     haul().arg("dd-parallel").args([&source, &dest]).assert().success();
     cmp(&source, &dest);
-    fs::remove_file(&dest).expect("it is there");
+    fs::remove_file(&dest).expect("it exists");
     let mut command = std::process::Command::new(support::haul_path());
     let output = command.arg0("/usr/local/bin/dd-parallel").arg("--md5").args([&source, &dest]).output();
     let output = output.expect("haul runs");
@@ -94,7 +98,7 @@ fn dd_parallel_copies_under_its_name() {
 }
 
 #[test]
-fn a_command_line_without_its_parts_is_a_usage_error() {
+fn a_command_line_without_operands_is_a_usage_error() {
     let lines: &[&[&str]] = &[
         &["copy"],
         &["copy", "only-one"],
@@ -117,7 +121,7 @@ fn a_range_beyond_the_end_of_the_source_is_a_usage_error() {
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, 10_000, 82);
     write_noise(&dest, 500, 83);
-    fs::copy(&dest, dir.path().join("old")).expect("scratch takes files");
+    fs::copy(&dest, dir.path().join("old")).expect("the file can be written");
     let ranges: &[(&[&str], &str)] = &[
         (&["--skip", "10001"], "--skip"),
         (&["--count", "10001"], "--count"),
@@ -125,8 +129,8 @@ fn a_range_beyond_the_end_of_the_source_is_a_usage_error() {
         (&["--seek", "9223372036854775807"], "--seek"),
     ];
     for (range, option) in ranges {
-        let said = stderr(&haul().arg("copy").args(*range).args([&source, &dest]).assert().code(USAGE));
-        assert!(said.contains(option), "{range:?}: {said}");
+        let messages = stderr(&haul().arg("copy").args(*range).args([&source, &dest]).assert().code(USAGE));
+        assert!(messages.contains(option), "{range:?}: {messages}");
         cmp(dir.path().join("old"), &dest);
     }
 }
@@ -142,30 +146,30 @@ fn a_pipe_cannot_be_skipped_or_sought() {
 }
 
 #[test]
-fn the_same_stream_on_both_sides_is_no_way_to_get_two_outputs() {
+fn json_and_data_both_on_standard_output_are_a_usage_error() {
     // The data and the report cannot both go to standard output.
     let dir = scratch();
     let source = dir.path().join("source");
     write_noise(&source, 4096, 85);
-    let said = stderr(&haul().args(["copy", "--json"]).arg(&source).arg("-").assert().code(USAGE));
-    assert!(said.contains("--json"), "{said}");
+    let messages = stderr(&haul().args(["copy", "--json"]).arg(&source).arg("-").assert().code(USAGE));
+    assert!(messages.contains("--json"), "{messages}");
 }
 
-/// Runs a copy that fails for what `path` is; the message names it and no panic is in it.
+/// Runs a copy that fails because of the type of `path`; the message names it and there is no panic.
 #[track_caller]
 fn fails_naming(source: &str, dest: &str, path: &str, statuses: &[i32]) {
     let assert = haul().args(["copy", source, dest]).assert();
-    let (said, status) = (stderr(&assert), assert.get_output().status);
-    assert!(status.code().is_some_and(|code| statuses.contains(&code)), "{source} to {dest}: {status}\n{said}");
-    assert!(said.contains(path), "{path} is not named in:\n{said}");
-    assert!(!said.contains("panicked"), "{said}");
+    let (messages, status) = (stderr(&assert), assert.get_output().status);
+    assert!(status.code().is_some_and(|code| statuses.contains(&code)), "{source} to {dest}: {status}\n{messages}");
+    assert!(messages.contains(path), "{path} is not named in:\n{messages}");
+    assert!(!messages.contains("panicked"), "{messages}");
 }
 
 #[test]
 fn sources_that_cannot_be_read_are_named() {
     let dir = scratch();
     let name = |file: &str| dir.path().join(file).to_str().expect("text").to_owned();
-    fs::create_dir(dir.path().join("directory")).expect("scratch takes directories");
+    fs::create_dir(dir.path().join("directory")).expect("the test directory is writable");
     write_noise(&dir.path().join("file"), 10, 86);
     let dest = name("dest");
     for source in ["missing", "missing/deeper", "directory", "file/deeper"] {
@@ -178,7 +182,7 @@ fn sources_that_cannot_be_read_are_named() {
 fn dests_that_cannot_be_written_are_named() {
     let dir = scratch();
     let name = |file: &str| dir.path().join(file).to_str().expect("text").to_owned();
-    fs::create_dir(dir.path().join("directory")).expect("scratch takes directories");
+    fs::create_dir(dir.path().join("directory")).expect("the test directory is writable");
     write_noise(&dir.path().join("source"), 10, 87);
     for dest in ["directory", "missing/deeper", "source/deeper"] {
         fails_naming(&name("source"), &name(dest), &name(dest), &[1, USAGE, 3]);
@@ -186,7 +190,7 @@ fn dests_that_cannot_be_written_are_named() {
 }
 
 #[test]
-fn permissions_that_are_missing_are_reported() {
+fn missing_permissions_are_reported() {
     if is_root() {
         return skip("root may read and write everything");
     }
@@ -194,22 +198,23 @@ fn permissions_that_are_missing_are_reported() {
     let name = |file: &str| dir.path().join(file).to_str().expect("text").to_owned();
     write_noise(&dir.path().join("open"), 10, 88);
     write_noise(&dir.path().join("closed"), 10, 89);
-    fs::set_permissions(dir.path().join("closed"), fs::Permissions::from_mode(0o000)).expect("it is ours");
+    fs::set_permissions(dir.path().join("closed"), fs::Permissions::from_mode(0o000)).expect("this test created it");
     fails_naming(&name("closed"), &name("dest"), &name("closed"), &[1]);
     fails_naming(&name("open"), &name("closed"), &name("closed"), &[1]);
 }
 
 #[test]
-fn a_socket_is_no_endpoint() {
+fn a_socket_is_refused_as_an_endpoint() {
     let dir = scratch();
     let (source, socket) = (dir.path().join("source"), dir.path().join("socket"));
     write_noise(&source, 10, 90);
-    // Not within scratch: names of sockets have to be short.
-    let short = crate::support::Folder::below(std::env::temp_dir()).expect("there is a directory for temporary files");
-    let _listener = std::os::unix::net::UnixListener::bind(short.path().join("s")).expect("it takes sockets");
-    std::os::unix::fs::symlink(short.path().join("s"), &socket).expect("scratch takes links");
-    let said = stderr(&haul().arg("copy").arg(&source).arg(&socket).assert().failure());
-    assert!(said.contains("socket"), "{said}");
+    // Not in the test directory, because names of sockets must be short.
+    let short =
+        crate::support::ScratchDir::below(std::env::temp_dir()).expect("a directory for temporary files exists");
+    let _listener = std::os::unix::net::UnixListener::bind(short.path().join("s")).expect("it supports sockets");
+    std::os::unix::fs::symlink(short.path().join("s"), &socket).expect("the test directory supports links");
+    let messages = stderr(&haul().arg("copy").arg(&source).arg(&socket).assert().failure());
+    assert!(messages.contains("socket"), "{messages}");
 }
 
 #[test]
@@ -222,15 +227,15 @@ fn help_and_version_go_to_standard_output_and_succeed() {
 }
 
 #[test]
-fn a_closed_standard_output_is_no_panic() {
+fn a_closed_standard_output_does_not_panic() {
     let line = "\"$0\" copy --help | true; \"$0\" list | true; \"$0\" list --json | true";
     let output = std::process::Command::new("sh").args(["-c", line]).arg(support::haul_path()).output();
-    let said = in_one_line(&output.expect("there is a shell").stderr);
-    assert!(!said.contains("panicked"), "{said}");
+    let messages = in_one_line(&output.expect("a shell is installed").stderr);
+    assert!(!messages.contains("panicked"), "{messages}");
 }
 
 #[test]
-fn every_command_that_prints_json_prints_it_where_it_cannot_begin_too() {
+fn commands_that_print_json_print_it_also_for_early_errors() {
     let dir = crate::support::scratch();
     let missing = dir.path().join("nosuch");
     for (words, report) in [
@@ -240,12 +245,16 @@ fn every_command_that_prints_json_prints_it_where_it_cannot_begin_too() {
     ] {
         let output = crate::support::haul().args(words).arg(&missing).output().unwrap();
         let status = output.status.code().unwrap();
-        let told: serde_json::Value =
+        let reported: serde_json::Value =
             serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{words:?}: {error}"));
-        assert_eq!((status, &told["report"], &told["status"]), (1, &report.into(), &"failed".into()), "{told}");
-        let message = told["error"]["message"].as_str().unwrap();
-        let said = crate::support::in_one_line(&output.stderr);
-        assert!(message.contains("nosuch") && said.contains(message), "{told}\n{said}");
-        assert_eq!(told["command"][0], "haul", "{told}");
+        assert_eq!(
+            (status, &reported["report"], &reported["status"]),
+            (1, &report.into(), &"failed".into()),
+            "{reported}"
+        );
+        let message = reported["error"]["message"].as_str().unwrap();
+        let messages = crate::support::in_one_line(&output.stderr);
+        assert!(message.contains("nosuch") && messages.contains(message), "{reported}\n{messages}");
+        assert_eq!(reported["command"][0], "haul", "{reported}");
     }
 }

@@ -1,4 +1,4 @@
-//! How much is said: three lines, everything with `-v`, the plan's reasons with `-vv`, nothing but errors with `-q`.
+//! Verbosity: three lines, all measurements with `-v`, the plan's reasons with `-vv`, only errors with `-q`.
 use crate::support::{haul, in_one_line, run_in_shell, scratch, stderr_lines, with_haul_in_path, write_noise};
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ fn run(words: &[&str], paths: &[&Path]) -> (String, Option<i32>) {
 }
 
 #[test]
-fn a_copy_says_what_and_how_fast_and_with_v_everything() {
+fn a_copy_prints_three_lines_and_with_v_everything() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, MIB, 511);
@@ -33,7 +33,7 @@ fn a_copy_says_what_and_how_fast_and_with_v_everything() {
 }
 
 #[test]
-fn quiet_commands_say_nothing_while_all_is_well() {
+fn quiet_commands_print_nothing_on_success() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, MIB, 512);
@@ -49,7 +49,7 @@ fn quiet_commands_say_nothing_while_all_is_well() {
 }
 
 #[test]
-fn quiet_commands_say_what_is_wrong() {
+fn quiet_commands_print_errors() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, MIB, 513);
@@ -65,7 +65,7 @@ fn quiet_commands_say_what_is_wrong() {
 }
 
 #[test]
-fn quiet_copies_print_the_digests_and_the_json_that_were_asked_for() {
+fn quiet_copies_print_requested_digests_and_json() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, MIB, 515);
@@ -76,7 +76,7 @@ fn quiet_copies_print_the_digests_and_the_json_that_were_asked_for() {
 }
 
 #[test]
-fn manifests_that_are_equal_are_compared_without_a_word() {
+fn quiet_compare_prints_nothing_for_equal_manifests() {
     let dir = scratch();
     let [source, dest, one, two] = ["source", "dest", "one", "two"].map(|name| dir.path().join(name));
     write_noise(&source, MIB, 516);
@@ -93,10 +93,10 @@ fn manifests_that_are_equal_are_compared_without_a_word() {
 }
 
 #[test]
-fn the_command_that_checks_a_pattern_keeps_a_short_count() {
+fn the_check_command_of_a_pattern_has_its_count() {
     let dir = scratch();
     let file = dir.path().join("pattern");
-    fs::write(&file, vec![0; 4 * MIB]).expect("scratch takes files");
+    fs::write(&file, vec![0; 4 * MIB]).expect("the file can be written");
     let (text, _) = run(&["pattern", "write", "-c", "1M"], &[&file]);
     let line = text.lines().find(|line| line.contains("pattern check")).unwrap_or_else(|| panic!("{text}"));
     assert!(line.contains("--count=1048576"), "{line}");
@@ -105,7 +105,7 @@ fn the_command_that_checks_a_pattern_keeps_a_short_count() {
 }
 
 #[test]
-fn a_copy_of_a_short_count_that_was_cut_off_can_be_continued() {
+fn an_interrupted_copy_with_a_count_can_be_continued() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     let bytes = write_noise(&source, 4 * MIB, 518);
@@ -116,5 +116,5 @@ fn a_copy_of_a_short_count_that_was_cut_off_can_be_continued() {
     let line = line.replace("--time 1", "").replace("--limit=2M", "");
     assert_eq!(line.matches("--count").count() + line.matches("-c3M").count(), 1, "{line}");
     run_in_shell(&line);
-    assert!(fs::read(&dest).expect("it is there") == bytes[..3 * MIB]);
+    assert!(fs::read(&dest).expect("it exists") == bytes[..3 * MIB]);
 }

@@ -1,17 +1,12 @@
-//! `haul verify`: equal, different and where, and what cannot be compared.
-use crate::support::{LoopDevice, engines, haul, in_one_line, memory_dir, noise, scratch, write_noise};
+//! `haul verify`: equal, different with offsets, and not comparable.
+use crate::support::{LoopDevice, engines, haul, in_one_line, memory_dir, name, noise, scratch, write_noise};
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 const MIB: usize = 1 << 20;
 
-fn name(path: &Path) -> &str {
-    path.to_str().expect("scratch names are text")
-}
-
-/// The report of `haul verify --json` with more words, and the status.
+/// The report of `haul verify --json` with these options, and the status.
 fn verify(words: &[&str]) -> (Value, i32) {
     let output = haul().args(["verify", "--json", "--progress", "none"]).args(words).output().expect("haul runs");
     let report = serde_json::from_slice(&output.stdout)
@@ -25,14 +20,14 @@ fn equal_files_are_equal_and_each_changed_byte_is_found() {
     let (one, other) = (dir.path().join("one"), dir.path().join("other"));
     let bytes = write_noise(&one, 5 * MIB + 123, 51);
     for engine in engines() {
-        fs::write(&other, &bytes).expect("scratch takes files");
+        fs::write(&other, &bytes).expect("the file can be written");
         let (report, status) = verify(&["--engine", engine, name(&one), name(&other)]);
         assert_eq!((status, &report["differences"]["equal"]), (0, &true.into()), "{engine}: {report}");
         assert_eq!(report["bytes"]["compared_bytes"], bytes.len(), "{engine}");
         for at in [0, 511, 3 * MIB + 77, bytes.len() - 1] {
             let mut changed = bytes.clone();
             changed[at] ^= 0x40;
-            fs::write(&other, &changed).expect("scratch takes files");
+            fs::write(&other, &changed).expect("the file can be written");
             let (report, status) = verify(&["--engine", engine, name(&one), name(&other)]);
             let found = &report["differences"];
             assert_eq!(status, 1, "{engine}: {report}");
@@ -46,11 +41,11 @@ fn equal_files_are_equal_and_each_changed_byte_is_found() {
 }
 
 #[test]
-fn files_of_different_lengths_differ_unless_a_range_was_asked_for() {
+fn files_of_different_lengths_differ_unless_a_range_is_given() {
     let dir = scratch();
     let (long, short) = (dir.path().join("long"), dir.path().join("short"));
     let bytes = write_noise(&long, 2 * MIB + 5, 52);
-    fs::write(&short, &bytes[..MIB]).expect("scratch takes files");
+    fs::write(&short, &bytes[..MIB]).expect("the file can be written");
     let lacks = MIB + 5;
     for (source, dest, side) in [(&long, &short, "dest"), (&short, &long, "source")] {
         let (report, status) = verify(&[name(source), name(dest)]);
@@ -64,27 +59,27 @@ fn files_of_different_lengths_differ_unless_a_range_was_asked_for() {
 }
 
 #[test]
-fn an_image_is_on_a_disk_whatever_lies_behind_it() {
+fn an_image_verifies_on_a_larger_disk() {
     let dir = memory_dir();
     let (image, disk) = (dir.path().join("image"), dir.path().join("disk"));
     let bytes = write_noise(&image, 3 * MIB + 300, 53);
     let mut on_disk = noise(8 * MIB, 54);
     on_disk[..bytes.len()].copy_from_slice(&bytes);
     for engine in engines() {
-        fs::write(&disk, &on_disk).expect("scratch takes files");
+        fs::write(&disk, &on_disk).expect("the file can be written");
         let Some(dest) = LoopDevice::over(&disk) else { return };
         let dest_name = name(dest.path());
         let (report, status) = verify(&["--engine", engine, name(&image), dest_name]);
         assert_eq!(status, 0, "{engine}: {report}");
         assert_eq!(report["dest"]["cache"], "direct", "{report}");
-        // The other way round the disk is the source, and the image lacks the rest of it.
+        // Conversely, the disk is the source, and the image lacks its rest.
         let (report, status) = verify(&["--engine", engine, dest_name, name(&image)]);
         assert_eq!((status, &report["differences"]["shorter"]["side"]), (1, &"dest".into()), "{engine}: {report}");
     }
 }
 
 #[test]
-fn a_stream_is_compared_and_its_end_counts_against_a_file() {
+fn a_stream_is_compared_with_a_file_including_its_length() {
     let dir = scratch();
     let file = dir.path().join("file");
     let bytes = write_noise(&file, 2 * MIB + 9, 55);
@@ -102,11 +97,11 @@ fn a_stream_is_compared_and_its_end_counts_against_a_file() {
 }
 
 #[test]
-fn nothing_is_written_and_a_read_only_dest_will_do() {
+fn verify_writes_nothing_and_accepts_a_read_only_dest() {
     let dir = memory_dir();
     let (image, disk) = (dir.path().join("image"), dir.path().join("disk"));
     let bytes = write_noise(&image, 2 * MIB, 56);
-    fs::write(&disk, &bytes).expect("scratch takes files");
+    fs::write(&disk, &bytes).expect("the file can be written");
     let Some(dest) = LoopDevice::read_only(&disk) else { return };
     let (report, status) = verify(&[name(&image), name(dest.path())]);
     assert_eq!(status, 0, "{report}");
@@ -115,26 +110,26 @@ fn nothing_is_written_and_a_read_only_dest_will_do() {
 }
 
 #[test]
-fn the_verdict_is_said_first_and_where_they_differ_after_it() {
+fn the_verdict_precedes_the_differences() {
     let dir = scratch();
     let (one, other) = (dir.path().join("one"), dir.path().join("other"));
     let mut bytes = write_noise(&one, MIB, 57);
-    fs::write(&other, &bytes).expect("scratch takes files");
-    let said = |expected: i32| {
+    fs::write(&other, &bytes).expect("the file can be written");
+    let messages = |expected: i32| {
         let output = haul().args(["verify", name(&one), name(&other)]).output().expect("haul runs");
         assert_eq!(output.status.code(), Some(expected));
         in_one_line(&output.stderr)
     };
-    assert!(said(0).starts_with("haul: equal: 1.05 MB compared, "), "{}", said(0));
+    assert!(messages(0).starts_with("haul: equal: 1.05 MB compared, "), "{}", messages(0));
     bytes[700_000] ^= 1;
-    fs::write(&other, &bytes).expect("scratch takes files");
-    let text = said(1);
+    fs::write(&other, &bytes).expect("the file can be written");
+    let text = messages(1);
     assert!(text.starts_with("haul: different: 1.05 MB compared, "), "{text}");
     assert!(text.contains("byte 700000") && text.contains("699904+512"), "{text}");
 }
 
 #[test]
-fn what_cannot_be_compared_is_refused_with_the_reason() {
+fn sides_that_cannot_be_compared_are_refused_with_the_reason() {
     let dir = scratch();
     let one = dir.path().join("one");
     write_noise(&one, 1000, 58);
@@ -145,27 +140,27 @@ fn what_cannot_be_compared_is_refused_with_the_reason() {
         (vec!["--count", "2000", name(&one), name(&one)], 2, "1000 bytes too many"),
     ] {
         let output = haul().arg("verify").args(&words).output().expect("haul runs");
-        let said = in_one_line(&output.stderr);
-        assert_eq!(output.status.code(), Some(status), "{words:?}: {said}");
-        assert!(said.contains(why), "{words:?}: {said}");
+        let messages = in_one_line(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{words:?}: {messages}");
+        assert!(messages.contains(why), "{words:?}: {messages}");
     }
 }
 
 #[test]
-fn a_stream_that_never_ends_is_left_where_the_dest_ends() {
+fn an_endless_stream_is_compared_to_the_end_of_the_dest() {
     let dir = scratch();
     let file = dir.path().join("file");
-    fs::write(&file, "y\n".repeat(MIB)).expect("scratch takes files");
-    let mut endless = Command::new("yes").stdout(Stdio::piped()).spawn().expect("coreutils are there");
+    fs::write(&file, "y\n".repeat(MIB)).expect("the file can be written");
+    let mut endless = Command::new("yes").stdout(Stdio::piped()).spawn().expect("coreutils are installed");
     let stream = endless.stdout.take().expect("it is piped");
-    // In one statement: a command keeps its end of the pipe, and yes would never be told that nobody reads.
+    // In one statement: the command keeps its end of the pipe open, so that yes would not receive SIGPIPE.
     let output = Command::new(env!("CARGO_BIN_EXE_haul"))
         .args(["verify", "--json", "-", name(&file)])
         .stdin(stream)
         .stderr(Stdio::null())
         .output()
         .expect("haul runs");
-    endless.wait().expect("it is our child");
+    endless.wait().expect("it is a child of this process");
     let report: Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
     assert_eq!(output.status.code(), Some(1), "{report}");
     assert_eq!(report["differences"]["shorter"]["side"], "dest");

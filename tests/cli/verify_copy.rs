@@ -1,6 +1,6 @@
-//! `haul copy --verify`: the dest is read back past every cache, and is what the source was.
+//! `haul copy --verify`: the dest is read back bypassing all caches, and equals the source.
 use crate::support::{
-    LoopDevice, cmp, cmp_ranges, direct_works, engines, haul, in_one_line, memory_dir, noise, scratch, stderr,
+    LoopDevice, cmp, cmp_ranges, direct_works, engines, haul, in_one_line, memory_dir, name, noise, scratch, stderr,
     write_noise,
 };
 use serde_json::Value;
@@ -9,17 +9,13 @@ use std::path::Path;
 
 const MIB: usize = 1 << 20;
 
-fn name(path: &Path) -> &str {
-    path.to_str().expect("scratch names are text")
-}
-
-/// The report of `haul copy --verify --json` with more words.
+/// The report of `haul copy --verify --json` with these options.
 fn copy(words: &[&str], stdin: &[u8]) -> Value {
     let given = ["copy", "--yes", "--json", "--progress", "plain", "--manifest-block", "64K"];
     let output = haul().args(given).args(words).write_stdin(stdin).output().expect("haul runs");
     assert!(output.status.success(), "{words:?}: {}", in_one_line(&output.stderr));
-    let said = in_one_line(&output.stderr);
-    assert!(!said.contains("during the comparison"), "our own writes are no news: {said}");
+    let messages = in_one_line(&output.stderr);
+    assert!(!messages.contains("during the comparison"), "our own writes are no news: {messages}");
     serde_json::from_slice(&output.stdout).expect("the report is JSON")
 }
 
@@ -33,7 +29,7 @@ fn assert_right(report: &Value, bytes: usize) {
 }
 
 #[test]
-fn clean_copies_of_every_shape_raise_no_alarm() {
+fn intact_copies_of_every_kind_verify() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     for (seed, len) in [0, 1, 65_536, 65_537, 3 * MIB + 77].into_iter().enumerate() {
@@ -41,7 +37,7 @@ fn clean_copies_of_every_shape_raise_no_alarm() {
         if len > MIB {
             bytes[MIB - 5..2 * MIB + 5].fill(0);
         }
-        fs::write(&source, &bytes).expect("scratch takes files");
+        fs::write(&source, &bytes).expect("the file can be written");
         for engine in engines() {
             for sparse in ["auto", "always", "never"] {
                 let report =
@@ -61,7 +57,7 @@ fn a_disk_is_read_back_past_the_page_cache() {
     let (source, disk) = (dir.path().join("source"), dir.path().join("disk"));
     let len = 5 * MIB + 512 + 100;
     write_noise(&source, len, 91);
-    fs::write(&disk, vec![0x77; 8 * MIB]).expect("scratch takes files");
+    fs::write(&disk, vec![0x77; 8 * MIB]).expect("the file can be written");
     let Some(dest) = LoopDevice::over(&disk) else { return };
     for direct in ["auto", "never"] {
         for seek in ["0", "1000", "4096"] {
@@ -75,7 +71,7 @@ fn a_disk_is_read_back_past_the_page_cache() {
 }
 
 #[test]
-fn what_cannot_leave_the_page_cache_is_said() {
+fn pages_that_cannot_be_evicted_are_reported() {
     let dir = memory_dir();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, 2 * MIB, 92);
@@ -91,7 +87,7 @@ fn what_cannot_leave_the_page_cache_is_said() {
 }
 
 #[test]
-fn a_file_that_went_direct_is_read_back_direct() {
+fn a_file_written_direct_is_read_back_direct() {
     let dir = scratch();
     if !direct_works(dir.path()) {
         return;
@@ -104,7 +100,7 @@ fn a_file_that_went_direct_is_read_back_direct() {
 }
 
 #[test]
-fn a_sample_reads_back_a_part() {
+fn verify_sample_reads_back_a_part() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, 8 * MIB, 94);
@@ -116,7 +112,7 @@ fn a_sample_reads_back_a_part() {
 }
 
 #[test]
-fn a_plan_says_that_it_will_be_read_back() {
+fn a_plan_announces_the_read_back() {
     let dir = scratch();
     let source = dir.path().join("source");
     write_noise(&source, 1000, 95);
@@ -131,42 +127,42 @@ fn a_plan_says_that_it_will_be_read_back() {
     assert!(!dest.exists());
 }
 
-/// What a FIFO gets from `haul copy --json` with more words, and the report.
+/// The bytes that `haul copy --json` with these options writes to a FIFO, and the report.
 fn into_fifo(words: &[&str], source: &Path, fifo: &Path) -> (Vec<u8>, Value) {
-    let status = std::process::Command::new("mkfifo").arg(fifo).status().expect("coreutils are there");
+    let status = std::process::Command::new("mkfifo").arg(fifo).status().expect("coreutils are installed");
     assert!(status.success());
     let reader = std::thread::spawn({
         let fifo = fifo.to_owned();
         move || fs::read(fifo).expect("a FIFO is read to its end")
     });
     let report = copy(&[words, &[name(source), name(fifo)]].concat(), b"");
-    fs::remove_file(fifo).expect("it is ours");
+    fs::remove_file(fifo).expect("this test created it");
     (reader.join().expect("the reader ends"), report)
 }
 
 #[test]
-fn what_goes_into_a_pipe_is_checked_in_memory_and_no_more_is_claimed() {
+fn a_copy_to_a_pipe_is_reported_as_checked_in_memory_only() {
     let dir = scratch();
     let (source, fifo) = (dir.path().join("source"), dir.path().join("fifo"));
     let len = 3 * MIB + 77;
     let mut bytes = noise(len, 97);
     bytes[MIB..2 * MIB].fill(0);
-    fs::write(&source, &bytes).expect("scratch takes files");
+    fs::write(&source, &bytes).expect("the file can be written");
     for engine in engines() {
         let (arrived, report) = into_fifo(&["--verify", "--engine", engine], &source, &fifo);
-        assert!(arrived == bytes, "{engine}: other bytes arrived");
+        assert!(arrived == bytes, "{engine}: other bytes were copied");
         assert_eq!(report["memory_check"]["unchanged_bytes"], len, "{engine}: {report}");
         assert_eq!(report["memory_check"]["changed_at_bytes"], Value::Null, "{engine}: {report}");
         assert_eq!(report["verified"], Value::Null, "nothing was read back: {report}");
     }
     let assert = haul().args(["copy", "--verify", name(&source), "-"]).assert().success();
     assert!(assert.get_output().stdout == bytes);
-    let said = stderr(&assert);
-    assert!(said.contains("unchanged in memory"), "{said}");
-    assert!(said.contains("data received through the pipe was not checked"), "{said}");
+    let messages = stderr(&assert);
+    assert!(messages.contains("unchanged in memory"), "{messages}");
+    assert!(messages.contains("data received through the pipe was not checked"), "{messages}");
     let assert = haul().args(["copy", "-n", "--verify", name(&source), "-"]).assert().success();
-    let said = in_one_line(&assert.get_output().stderr) + &in_one_line(&assert.get_output().stdout);
-    assert!(said.contains("cannot be read back"), "{said}");
+    let messages = in_one_line(&assert.get_output().stderr) + &in_one_line(&assert.get_output().stdout);
+    assert!(messages.contains("cannot be read back"), "{messages}");
 }
 
 #[test]
@@ -199,13 +195,13 @@ fn a_part_of_a_pipe_and_a_null_device_are_refused() {
 }
 
 #[test]
-fn extents_cannot_be_shared_and_read_back_and_nothing_is_written() {
+fn reflink_always_with_verify_is_refused_and_nothing_is_written() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, 1000, 96);
-    fs::write(&dest, b"before").expect("scratch takes files");
+    fs::write(&dest, b"before").expect("the file can be written");
     let words = ["copy", "--verify", "--reflink", "always", name(&source), name(&dest)];
     let assert = haul().args(words).assert().code(2);
     assert!(stderr(&assert).contains("--verify needs the data"), "{}", stderr(&assert));
-    assert_eq!(fs::read(&dest).expect("it is there"), b"before");
+    assert_eq!(fs::read(&dest).expect("it exists"), b"before");
 }

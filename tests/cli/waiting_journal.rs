@@ -1,9 +1,9 @@
-//! A journal waits at the destination, or something else has its name: nobody's work is given up without a word.
+//! A journal exists for the destination, or another file has its name: no copied data is discarded silently.
 //!
 //! Unfinished copies are made from mapfiles (`haul journal import`), so that no copy has to be stopped in time.
 use crate::support::{
-    Folder, LoopDevice, Terminal, cmp, cmp_ranges, filled, has, haul_path, in_one_line, is_root, memory_dir, noise,
-    scratch, skip,
+    LoopDevice, ScratchDir, Terminal, cmp, cmp_ranges, filled, has, haul_path, in_one_line, is_root, memory_dir, name,
+    noise, scratch, skip,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,9 @@ const MIB: usize = 1 << 20;
 const LEN: usize = 4 * MIB;
 const REFUSED: i32 = 3;
 
-fn name(path: &Path) -> &str {
-    path.to_str().expect("scratch names are text")
-}
-
-/// A source, and a destination that has the first half of it, with the journal that says so.
+/// A source, and a destination with its first half, and the journal of that half.
 struct Scene {
-    dir: Folder,
+    dir: ScratchDir,
     source: PathBuf,
     dest: PathBuf,
     journal: PathBuf,
@@ -29,23 +25,23 @@ impl Scene {
     fn new() -> Scene {
         let dir = scratch();
         let [source, dest, journal] = ["source", "dest", ".dest.haul-journal"].map(|name| dir.path().join(name));
-        fs::write(&source, noise(LEN, 91)).expect("scratch takes files");
+        fs::write(&source, noise(LEN, 91)).expect("the file can be written");
         let scene = Scene { dir, source, dest, journal };
-        fs::write(&scene.dest, &noise(LEN, 91)[..LEN / 2]).expect("scratch takes files");
+        fs::write(&scene.dest, &noise(LEN, 91)[..LEN / 2]).expect("the file can be written");
         scene.import(&scene.source, &scene.dest, LEN, &[]);
         assert!(scene.journal.exists());
         scene
     }
 
-    /// A journal that says that the first half of `len` bytes is durable.
+    /// A journal in which the first half of `len` bytes is durable.
     fn import(&self, source: &Path, dest: &Path, len: usize, options: &[&str]) {
         let map = self.dir.path().join("map");
         let half = len / 2;
-        fs::write(&map, format!("0 ? 1\n0 0x{half:x} +\n0x{half:x} 0x{half:x} ?\n")).expect("scratch takes files");
+        fs::write(&map, format!("0 ? 1\n0 0x{half:x} +\n0x{half:x} 0x{half:x} ?\n")).expect("the file can be written");
         let words = [&["journal", "import", name(&map), name(source), name(dest)], options].concat();
-        let (status, said) = self.run(&words);
-        assert_eq!(status, 0, "{said}");
-        fs::remove_file(map).expect("it was made");
+        let (status, messages) = self.run(&words);
+        assert_eq!(status, 0, "{messages}");
+        fs::remove_file(map).expect("it was created");
     }
 
     fn command(&self, words: &[&str]) -> Command {
@@ -54,39 +50,39 @@ impl Scene {
         command
     }
 
-    /// The status, and what was said, in one line.
+    /// The status, and the messages on one line.
     fn run(&self, words: &[&str]) -> (i32, String) {
         let output = self.command(words).stdin(Stdio::null()).output().expect("it runs");
-        let said = [&output.stderr[..], &output.stdout].concat();
-        let said = in_one_line(said);
-        (output.status.code().expect("no signal ended it"), said)
+        let messages = [&output.stderr[..], &output.stdout].concat();
+        let messages = in_one_line(messages);
+        (output.status.code().expect("no signal ended it"), messages)
     }
 
-    /// Refused with nothing changed, and all of `wanted` said.
+    /// Asserts a refusal with nothing changed, and all of `wanted` printed.
     #[track_caller]
     fn refuses(&self, words: &[&str], wanted: &[&str]) {
         let before = self.files();
-        let (status, said) = self.run(words);
-        assert_eq!(status, REFUSED, "{words:?}: {said}");
+        let (status, messages) = self.run(words);
+        assert_eq!(status, REFUSED, "{words:?}: {messages}");
         for wanted in wanted {
-            assert!(said.contains(wanted), "{words:?}: no '{wanted}' in: {said}");
+            assert!(messages.contains(wanted), "{words:?}: no '{wanted}' in: {messages}");
         }
         assert!(self.files() == before, "{words:?}: something was written");
     }
 
     #[track_caller]
     fn does(&self, words: &[&str]) -> String {
-        let (status, said) = self.run(words);
-        assert_eq!(status, 0, "{words:?}: {said}");
-        said
+        let (status, messages) = self.run(words);
+        assert_eq!(status, 0, "{words:?}: {messages}");
+        messages
     }
 
-    /// Every regular file beside the destination with what is in it.
+    /// Every regular file next to the destination with its contents.
     fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
-        let entries = fs::read_dir(self.dir.path()).expect("it is there").flatten();
+        let entries = fs::read_dir(self.dir.path()).expect("it exists").flatten();
         let mut files: Vec<_> = entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect();
         files.sort();
-        files.into_iter().map(|path| (path.clone(), fs::read(path).expect("it is there"))).collect()
+        files.into_iter().map(|path| (path.clone(), fs::read(path).expect("it exists"))).collect()
     }
 
     fn on_a_terminal(&self, options: &[&str]) -> Terminal {
@@ -96,7 +92,7 @@ impl Scene {
 }
 
 #[test]
-fn without_a_terminal_a_waiting_journal_is_refused_and_both_ways_are_named() {
+fn without_a_terminal_an_existing_journal_is_refused_naming_resume_and_restart() {
     let scene = Scene::new();
     let (source, dest) = (name(&scene.source), name(&scene.dest));
     let both = ["2097152 bytes", ".dest.haul-journal", "--resume", "--restart"];
@@ -112,27 +108,30 @@ fn without_a_terminal_a_waiting_journal_is_refused_and_both_ways_are_named() {
 }
 
 #[test]
-fn resume_goes_on_and_restart_begins_anew() {
+fn resume_continues_and_restart_begins_again() {
     let scene = Scene::new();
     let (source, dest) = (name(&scene.source), name(&scene.dest));
-    let said = scene.does(&["copy", "--resume", "--json", source, dest]);
-    assert!(said.contains("\"already_bytes\": 2097152") || said.contains("\"already_bytes\":2097152"), "{said}");
+    let messages = scene.does(&["copy", "--resume", "--json", source, dest]);
+    assert!(
+        messages.contains("\"already_bytes\": 2097152") || messages.contains("\"already_bytes\":2097152"),
+        "{messages}"
+    );
     for words in [&["copy", "--restart"][..], &["copy", "--restart", "--no-journal"], &["copy", "--restart", "--delta"]]
     {
         let scene = Scene::new();
         let (source, dest) = (name(&scene.source), name(&scene.dest));
-        // Nothing of it counts any more.
-        fs::write(&scene.dest, noise(LEN / 2, 92)).expect("scratch takes files");
-        let said = scene.does(&[words, &[source, dest]].concat());
-        assert!(said.contains("removed its journal"), "{said}");
+        // The journal no longer applies.
+        fs::write(&scene.dest, noise(LEN / 2, 92)).expect("the file can be written");
+        let messages = scene.does(&[words, &[source, dest]].concat());
+        assert!(messages.contains("removed its journal"), "{messages}");
         assert!(!scene.journal.exists());
         cmp(&scene.source, &scene.dest);
     }
     let scene = Scene::new();
-    let (status, said) = scene.run(&["copy", "--restart", "--resume", name(&scene.source), name(&scene.dest)]);
-    assert_eq!(status, 2, "{said}");
+    let (status, messages) = scene.run(&["copy", "--restart", "--resume", name(&scene.source), name(&scene.dest)]);
+    assert_eq!(status, 2, "{messages}");
     assert!(scene.journal.exists());
-    // Where nothing waits it means nothing.
+    // Without an unfinished copy it has no effect.
     let other = scene.dir.path().join("other");
     scene.does(&["copy", "--restart", name(&scene.source), name(&other)]);
     let also = ["copy", "--restart", name(&scene.source), name(&other), "--also", name(&scene.dest)];
@@ -142,7 +141,7 @@ fn resume_goes_on_and_restart_begins_anew() {
 }
 
 #[test]
-fn on_a_terminal_it_is_asked_and_each_answer_is_done() {
+fn on_a_terminal_a_prompt_offers_resume_and_restart() {
     for yes in [&[][..], &["--yes"]] {
         let scene = Scene::new();
         let mut session = scene.on_a_terminal(yes);
@@ -155,7 +154,7 @@ fn on_a_terminal_it_is_asked_and_each_answer_is_done() {
         assert!(!scene.journal.exists() && shown.text.contains("2097152 bytes"), "it did not go on: {}", shown.text);
     }
     let scene = Scene::new();
-    fs::write(&scene.dest, noise(LEN / 2, 92)).expect("scratch takes files");
+    fs::write(&scene.dest, noise(LEN / 2, 92)).expect("the file can be written");
     let mut session = scene.on_a_terminal(&[]);
     session.wait_for("Type \"continue\"");
     session.answer("restart");
@@ -175,59 +174,62 @@ fn on_a_terminal_it_is_asked_and_each_answer_is_done() {
 }
 
 #[test]
-fn a_dry_run_says_what_would_happen_and_a_journal_without_bytes_is_no_question() {
+fn a_dry_run_reports_the_existing_journal_and_an_empty_one_needs_no_prompt() {
     let scene = Scene::new();
     let (source, dest) = (name(&scene.source), name(&scene.dest));
     let before = scene.files();
-    let said = scene.does(&["copy", "-n", source, dest]);
-    assert!(said.contains("is refused") && said.contains("--resume") && said.contains("--restart"), "{said}");
-    let said = scene.does(&["copy", "-n", "--restart", source, dest]);
-    assert!(said.contains("discarding") && said.contains("starts at the beginning"), "{said}");
+    let messages = scene.does(&["copy", "-n", source, dest]);
+    assert!(
+        messages.contains("is refused") && messages.contains("--resume") && messages.contains("--restart"),
+        "{messages}"
+    );
+    let messages = scene.does(&["copy", "-n", "--restart", source, dest]);
+    assert!(messages.contains("discarding") && messages.contains("starts at the beginning"), "{messages}");
     assert!(scene.files() == before, "something was written");
-    // Its first line alone.
-    let lines = fs::read_to_string(&scene.journal).expect("it is text");
+    // Only its first line.
+    let lines = fs::read_to_string(&scene.journal).expect("it is UTF-8");
     let first = lines.split_inclusive('\n').next().expect("it has one");
-    fs::write(&scene.journal, first).expect("scratch takes files");
+    fs::write(&scene.journal, first).expect("the file can be written");
     scene.does(&["copy", source, dest]);
     cmp(&scene.source, &scene.dest);
 }
 
 #[test]
-fn a_named_journal_waits_like_any_other() {
+fn a_named_journal_is_treated_like_the_default_one() {
     let scene = Scene::new();
     let (source, dest) = (name(&scene.source), name(&scene.dest));
     let named = scene.dir.path().join("named");
-    fs::rename(&scene.journal, &named).expect("scratch takes files");
+    fs::rename(&scene.journal, &named).expect("the file can be written");
     scene.refuses(&["copy", "--journal", name(&named), source, dest], &["named", "--resume", "--restart"]);
     scene.does(&["copy", "--restart", "--journal", name(&named), source, dest]);
     cmp(&scene.source, &scene.dest);
 }
 
 #[test]
-fn verbs_that_never_go_on_with_a_copy_still_say_that_its_journal_goes() {
+fn commands_that_cannot_resume_report_the_removal_of_the_journal() {
     for verb in [&["pattern", "write"][..], &["dd", "if=/dev/zero", "count=1"], &["sg_dd", "if=/dev/zero", "count=1"]] {
         let scene = Scene::new();
         let dest =
             if verb[0] == "pattern" { name(&scene.dest).to_owned() } else { format!("of={}", name(&scene.dest)) };
         let bs: &[&str] = if verb[0] == "sg_dd" { &["bs=512"] } else { &[] };
-        let said = scene.does(&[verb, &[&dest], bs].concat());
-        assert!(said.contains("unfinished copy"), "{said}");
+        let messages = scene.does(&[verb, &[&dest], bs].concat());
+        assert!(messages.contains("unfinished copy"), "{messages}");
         assert!(!scene.journal.exists());
     }
 }
 
 #[test]
-fn a_disk_and_its_partitions_wait_for_each_other() {
+fn unfinished_copies_of_a_disk_and_its_partitions_conflict() {
     let scene = Scene::new();
     let dir = memory_dir();
     let [source, backing] = ["source", "backing"].map(|name| dir.path().join(name));
-    fs::write(&source, noise(LEN, 93)).expect("memory takes files");
+    fs::write(&source, noise(LEN, 93)).expect("the directory in memory is writable");
     filled(&backing, 12 * MIB, 0);
     if !is_root() || !has("sfdisk") {
         return skip("partitions need root and sfdisk");
     }
     let table = "printf '2048,8192\\n,8192\\n' | sfdisk --quiet --no-reread \"$0\"";
-    assert!(Command::new("sh").args(["-c", table]).arg(&backing).status().expect("sh is there").success());
+    assert!(Command::new("sh").args(["-c", table]).arg(&backing).status().expect("sh is installed").success());
     let Some(disk) = LoopDevice::with_partitions(&backing) else { return skip("no loop device can be had") };
     let part = disk.partition(1);
     if !part.exists() {
@@ -236,104 +238,108 @@ fn a_disk_and_its_partitions_wait_for_each_other() {
     let (from, whole, part) = (name(&source), name(disk.path()), name(&part));
     let write_half = |to: &str| {
         let half = scene.dir.path().join("half");
-        fs::write(&half, &noise(LEN, 93)[..LEN / 2]).expect("scratch takes files");
+        fs::write(&half, &noise(LEN, 93)[..LEN / 2]).expect("the file can be written");
         scene.does(&["dd", &format!("if={}", name(&half)), &format!("of={to}"), "conv=fsync", "bs=64K"]);
-        fs::remove_file(half).expect("it was made");
+        fs::remove_file(half).expect("it was created");
     };
     write_half(part);
     scene.import(&source, Path::new(part), LEN, &[]);
     scene.refuses(&["copy", "--yes", from, whole], &["a partition or the disk of", "--resume", "--restart"]);
     scene.refuses(&["copy", "--yes", from, part], &["--resume", "--restart"]);
     scene.refuses(&["copy", "--yes", from, name(&scene.source), "--also", whole], &["--restart"]);
-    // The other partition is another matter.
+    // The other partition is not affected.
     scene.does(&["copy", "--yes", from, name(&disk.partition(2))]);
     scene.does(&["copy", "--yes", "--resume", from, part]);
     write_half(whole);
     scene.import(&source, Path::new(whole), LEN, &[]);
     scene.refuses(&["copy", "--yes", from, part], &["a partition or the disk of", "--resume", "--restart"]);
-    let said = scene.does(&["copy", "--yes", "--restart", from, part]);
-    assert!(said.contains("removed journal"), "{said}");
+    let messages = scene.does(&["copy", "--yes", "--restart", from, part]);
+    assert!(messages.contains("removed journal"), "{messages}");
     scene.does(&["copy", "--yes", "--count", "512", from, whole]);
 }
 
 #[test]
-fn a_journal_is_never_made_over_a_side_of_its_copy() {
+fn a_journal_never_overwrites_a_side_of_its_copy() {
     let scene = Scene::new();
-    fs::remove_file(&scene.journal).expect("it was made");
+    fs::remove_file(&scene.journal).expect("it was created");
     let (source, dest) = (name(&scene.source), name(&scene.dest));
-    let [link, hard, folder] = ["link", "hard", "folder"].map(|name| scene.dir.path().join(name));
-    std::os::unix::fs::symlink(scene.dir.path(), &folder).expect("scratch takes links");
+    let [link, hard, directory] = ["link", "hard", "folder"].map(|name| scene.dir.path().join(name));
+    std::os::unix::fs::symlink(scene.dir.path(), &directory).expect("the test directory supports links");
     for (side, word) in [(&scene.source, "source"), (&scene.dest, "destination")] {
-        std::os::unix::fs::symlink(side, &link).expect("scratch takes links");
-        fs::hard_link(side, &hard).expect("scratch takes links");
-        for journal in [side, &link, &hard, &folder.join(side.file_name().expect("it has one"))] {
+        std::os::unix::fs::symlink(side, &link).expect("the test directory supports links");
+        fs::hard_link(side, &hard).expect("the test directory supports links");
+        for journal in [side, &link, &hard, &directory.join(side.file_name().expect("it has one"))] {
             scene.refuses(&["copy", "--journal", name(journal), source, dest], &["of the copy", word]);
             scene.refuses(&["copy", "--resume", "--journal", name(journal), source, dest], &["of the copy"]);
         }
-        fs::remove_file(&link).expect("it was made");
-        fs::remove_file(&hard).expect("it was made");
+        fs::remove_file(&link).expect("it was created");
+        fs::remove_file(&hard).expect("it was created");
     }
-    // One that is to be made.
+    // One that does not exist yet.
     let new = scene.dir.path().join("new");
-    scene.refuses(&["copy", "--journal", name(&folder.join("new")), source, name(&new)], &["destination"]);
-    std::os::unix::fs::symlink(&new, &link).expect("scratch takes links");
+    scene.refuses(&["copy", "--journal", name(&directory.join("new")), source, name(&new)], &["destination"]);
+    std::os::unix::fs::symlink(&new, &link).expect("the test directory supports links");
     scene.refuses(&["copy", "--journal", name(&link), source, name(&new)], &["destination"]);
-    // With several destinations there is none.
-    let (status, said) = scene.run(&["copy", "--journal", name(&new), source, dest, "--also", name(&new)]);
-    assert_eq!(status, 2, "{said}");
+    // With several destinations there is no journal.
+    let (status, messages) = scene.run(&["copy", "--journal", name(&new), source, dest, "--also", name(&new)]);
+    assert_eq!(status, 2, "{messages}");
     assert!(!new.exists());
-    // A source that has the name of the destination's journal is not removed as one.
+    // A source with the name of the destination's journal is not removed.
     let scene = Scene::new();
-    let lines = fs::read(&scene.journal).expect("it is there");
+    let lines = fs::read(&scene.journal).expect("it exists");
     scene.refuses(&["copy", "--restart", name(&scene.journal), name(&scene.dest)], &["is the source"]);
     scene.does(&["copy", "--restart", "--no-journal", name(&scene.journal), name(&scene.dest)]);
     assert_eq!((fs::read(&scene.journal).unwrap(), fs::read(&scene.dest).unwrap()), (lines.clone(), lines));
 }
 
 #[test]
-fn what_is_no_journal_is_left_alone_and_its_owner_is_named() {
+fn a_file_that_is_not_a_journal_is_kept_and_its_owner_is_named() {
     let scene = Scene::new();
     let (source, dest) = (name(&scene.source), name(&scene.dest));
-    let owner = Command::new("stat").args(["-c", "%U"]).arg(&scene.source).output().expect("coreutils are there");
-    let owner = format!("of user {}", String::from_utf8_lossy(&owner.stdout).trim());
+    let owner = Command::new("stat").args(["-c", "%U"]).arg(&scene.source).output().expect("coreutils are installed");
+    let owner = format!("owned by user {}", String::from_utf8_lossy(&owner.stdout).trim());
     let named = scene.dir.path().join("named");
-    for (text, what) in [("", "an empty file"), ("my notes\n", "a file of 9 bytes")] {
-        fs::write(&scene.journal, text).expect("scratch takes files");
-        fs::write(&named, text).expect("scratch takes files");
-        let wanted = [what, &owner, ".dest.haul-journal", "Remove it", "--journal", "--no-journal"];
+    let notes = "my notes\n";
+    for (text, what, flaw) in
+        [("", "it is an empty file", " →"), (notes, "it is a file of 9 bytes", ", not a journal →")]
+    {
+        fs::write(&scene.journal, text).expect("the file can be written");
+        fs::write(&named, text).expect("the file can be written");
+        let end = format!("{owner}{flaw}");
+        let wanted = [what, &end, ".dest.haul-journal as the journal: ", "Remove it", "--journal", "--no-journal"];
         scene.refuses(&["copy", source, dest], &wanted);
         scene.refuses(&["copy", "--restart", source, dest], &wanted);
         scene.refuses(&["copy", "--resume", source, dest], &wanted);
         scene.refuses(&["copy", "--journal", name(&named), source, dest], &["named", what, &owner]);
-        // Each of the ways that it names.
+        // Each of the suggested commands.
         scene.does(&["copy", "--no-journal", source, dest]);
         let elsewhere = scene.dir.path().join("elsewhere");
         scene.does(&["copy", "--journal", name(&elsewhere), source, dest]);
         scene.does(&["copy", source, dest, "--also", name(&scene.dir.path().join("also"))]);
-        assert_eq!(fs::read_to_string(&scene.journal).expect("it is there"), text);
+        assert_eq!(fs::read_to_string(&scene.journal).expect("it exists"), text);
     }
-    fs::remove_file(&scene.journal).expect("it is there");
-    fs::create_dir(&scene.journal).expect("scratch takes folders");
+    fs::remove_file(&scene.journal).expect("it exists");
+    fs::create_dir(&scene.journal).expect("the directory can be created");
     scene.refuses(&["copy", source, dest], &["a directory", &owner]);
-    fs::remove_dir(&scene.journal).expect("it is there");
-    assert!(Command::new("mkfifo").arg(&scene.journal).status().expect("coreutils are there").success());
+    fs::remove_dir(&scene.journal).expect("it exists");
+    assert!(Command::new("mkfifo").arg(&scene.journal).status().expect("coreutils are installed").success());
     scene.refuses(&["copy", source, dest], &["a FIFO", &owner]);
     scene.does(&["copy", "--no-journal", source, dest]);
 }
 
 #[test]
-fn advice_names_only_ways_that_are_open() {
+fn advice_names_only_available_options() {
     let scene = Scene::new();
     let (source, dest) = (name(&scene.source), name(&scene.dest));
-    // A stream cannot go on with it.
-    let (status, said) = scene.run(&["copy", "-", dest]);
-    assert_eq!(status, REFUSED, "{said}");
-    assert!(said.contains("--restart") && !said.contains("--resume"), "{said}");
-    let (status, said) = scene.run(&["copy", "--dry-run", "/dev/zero", dest, "--count", "1M"]);
-    assert_eq!(status, 0, "{said}");
-    assert!(said.contains("--restart") && !said.contains("--resume"), "{said}");
-    // Leaving --resume out would be refused.
+    // A stream cannot be resumed.
+    let (status, messages) = scene.run(&["copy", "-", dest]);
+    assert_eq!(status, REFUSED, "{messages}");
+    assert!(messages.contains("--restart") && !messages.contains("--resume"), "{messages}");
+    let (status, messages) = scene.run(&["copy", "--dry-run", "/dev/zero", dest, "--count", "1M"]);
+    assert_eq!(status, 0, "{messages}");
+    assert!(messages.contains("--restart") && !messages.contains("--resume"), "{messages}");
+    // Omitting --resume would be refused.
     scene.refuses(&["copy", "--resume", "--seek", "1M", source, dest], &["does not match", "--restart"]);
-    let (status, said) = scene.run(&["copy", "--resume", "--offload", source, dest]);
-    assert!(status != 0 && said.contains("--restart instead of --resume"), "{said}");
+    let (status, messages) = scene.run(&["copy", "--resume", "--offload", source, dest]);
+    assert!(status != 0 && messages.contains("--restart instead of --resume"), "{messages}");
 }

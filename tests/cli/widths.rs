@@ -1,10 +1,10 @@
-//! Text for terminals: as wide as they are, words whole, colour where it is wanted.
+//! Text on terminals: wrapped to their width between words, with colour if enabled.
 use crate::support::{Terminal, haul, haul_command, scratch, write_noise};
 use std::path::Path;
 
 const MIB: usize = 1 << 20;
 
-/// What haul shows on a terminal of so many columns, line by line.
+/// The output of haul on a terminal with this number of columns, line by line.
 fn shown(columns: u16, words: &[&str], paths: &[&Path]) -> String {
     let mut command = haul_command(words);
     command.args(paths);
@@ -22,7 +22,7 @@ fn reports_plans_and_errors_are_as_wide_as_the_terminal() {
     write_noise(&source, 4 * MIB, 521);
     let missing = dir.path().join("missing");
     let paths = [source.as_path(), dest.as_path()];
-    let path_columns = dest.to_str().expect("scratch names are text").len() + 16;
+    let path_columns = dest.to_str().expect("paths of test directories are UTF-8").len() + 16;
     for columns in [60, 80, 120, 200] {
         let texts = [
             shown(columns, &["copy", "-v", "--progress", "none"], &paths),
@@ -33,7 +33,7 @@ fn reports_plans_and_errors_are_as_wide_as_the_terminal() {
             shown(columns, &["copy", "--count", "5Q"], &paths),
         ];
         for text in texts {
-            // A path that does not fit is not broken.
+            // A path that is too long is not split.
             let most = usize::from(columns).max(path_columns);
             assert!(widest(&text) <= most, "{columns} columns, {} in\n{text}", widest(&text));
         }
@@ -74,13 +74,13 @@ fn messages_off_a_terminal_have_one_line_each() {
     let dir = scratch();
     let missing = dir.path().join(format!("missing{}", "-".repeat(100)));
     let output = haul().args(["copy"]).args([&missing, &dir.path().join("dest")]).output().expect("haul runs");
-    let said = String::from_utf8(output.stderr).expect("haul writes text");
-    let first = said.lines().next().expect("there is an error");
-    assert!(first.contains("---") && first.contains("No such file"), "{said}");
+    let messages = String::from_utf8(output.stderr).expect("haul's output is UTF-8");
+    let first = messages.lines().next().expect("there is an error");
+    assert!(first.contains("---") && first.contains("No such file"), "{messages}");
 }
 
 #[test]
-fn colour_is_sent_where_it_is_wanted() {
+fn colour_follows_the_option_and_the_environment() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, MIB, 522);
@@ -110,7 +110,7 @@ fn colour_is_sent_where_it_is_wanted() {
 }
 
 #[test]
-fn a_dumb_terminal_gets_lines_and_no_escape_sequences() {
+fn a_dumb_terminal_receives_lines_without_escape_sequences() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, 4 * MIB, 523);

@@ -1,52 +1,53 @@
-//! One made-up run of haul: what is in its folder, what its command line says, what happens to it meanwhile.
+//! One random run of haul: the files in its directory, its command line, and its faults and signals.
+use super::lists::Lists;
 use std::fmt;
 use std::ops::Range;
 
-/// What the copy reads.
+/// The source of the copy.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
-    /// A regular file, reached by this name in the folder.
+    /// A regular file with this name in the directory.
     File { by: By, holes: bool },
-    /// Standard input is a pipe, fed in pieces; `stalls_at`: the rest never comes, and the pipe stays open.
+    /// Standard input is a pipe, fed in pieces; `stalls_at`: after that many bytes it stays open without data.
     Pipe { stalls_at: Option<usize> },
     /// Standard input is the file.
     Redirected,
-    /// A FIFO in the folder.
+    /// A FIFO in the directory.
     Fifo,
     /// A loop device.
     Loop,
     /// /dev/zero.
     Zero,
-    /// A file on FUSE of which these ranges cannot be read; `device`: a loop device over it.
+    /// A file on FUSE with these unreadable ranges; `device`: a loop device over it.
     Failing { bad: Vec<Range<u64>>, device: bool },
 }
 
-/// What the copy writes to.
+/// The destination of the copy.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Dest {
-    /// A regular file of this name; `None`: it is not there yet.
+    /// A regular file of this name; `None`: it does not exist yet.
     File { by: By, name: &'static str, before: Option<Before> },
-    /// Standard output is a pipe; `closes_after`: its reader goes after so many bytes.
+    /// Standard output is a pipe; `closes_after`: its reader closes it after that many bytes.
     Pipe { closes_after: Option<u64> },
     /// Standard output is an empty file.
     Redirected,
-    /// A FIFO in the folder.
+    /// A FIFO in the directory.
     Fifo,
-    /// A loop device, larger than the source by this or smaller.
+    /// A loop device, larger than the source by this number, or smaller.
     Loop { more: i64 },
     /// /dev/null.
     Null,
     /// /dev/full.
     Full,
-    /// A new file on a file system that has room for so many bytes.
+    /// A new file on a file system with this much free space.
     Small { room: u64 },
-    /// A file on FUSE of which a range cannot be written.
+    /// A file on FUSE with an unwritable range.
     Failing { bad: Range<u64> },
     /// The source itself.
     Same,
 }
 
-/// By which name a file is reached.
+/// The kind of name of a file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum By {
     Name,
@@ -55,20 +56,20 @@ pub enum By {
     Absolute,
 }
 
-/// What a dest held before.
+/// The contents of a dest before the copy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Before {
-    /// So many bytes of something else.
+    /// This number of other bytes.
     Other(usize),
-    /// The bytes of the copy, but for a few; so much longer or shorter.
+    /// The bytes of the copy, except for a few; longer by this number, or shorter.
     Nearly(i64),
 }
 
-/// What happens to haul while it runs.
+/// A fault while haul runs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
     Signals(Vec<Sent>),
-    /// No file may be longer than this.
+    /// The maximum size of a file.
     FileSize(u64),
 }
 
@@ -76,69 +77,70 @@ pub enum Fault {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sent {
     pub signal: i32,
-    /// Not before haul has a handler for SIGINT.
+    /// Not before haul handles SIGINT.
     pub when_ready: bool,
     pub after_us: u64,
 }
 
-/// What is done with what an unfinished copy left.
+/// How an unfinished copy is continued.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Then {
-    /// The command that haul itself tells.
-    Told,
-    /// The same command with --resume.
+    /// By the command that haul prints.
+    PrintedCommand,
+    /// By the same command with --resume.
     Resume,
-    /// The same, killed at these moments, until it gets to its end.
+    /// The same, killed at these moments, until it completes.
     ResumeAgain([u64; 2]),
-    /// The same command with --restart.
+    /// By the same command with --restart.
     Restart,
 }
 
-/// What the command does.
+/// The command.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verb {
     Copy,
     Verify,
     /// haul pattern write.
     Pattern,
-    /// haul dd, or the sg family on plain files.
+    /// haul dd, or sg_dd and its variants on plain files.
     Dd(&'static str),
 }
 
-/// One option with its value, as words of the command line.
+/// One option with its value, as arguments of the command line.
 pub type Words = Vec<String>;
 
-/// A made-up run.
+/// A random run.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What made it up.
+    /// The seed from which it was drawn.
     pub seed: u64,
     pub number: u64,
     pub verb: Verb,
-    /// Bytes that the source has.
+    /// Size of the source.
     pub len: usize,
     pub source: Source,
-    /// More than one: `--also`.
+    /// With more than one: `--also`.
     pub dests: Vec<Dest>,
     pub skip: Option<u64>,
     pub seek: Option<u64>,
     pub count: Option<u64>,
+    pub lists: Lists,
     pub options: Vec<Words>,
     pub fault: Option<Fault>,
     pub then: Then,
-    /// What would only be refused was taken out.
+    /// Options that would only be refused were removed.
     pub is_mended: bool,
-    /// In memory, not on a disk.
+    /// In memory instead of on a disk.
     pub in_memory: bool,
 }
 
 impl Case {
-    /// The option is there.
+    /// Whether the option is given.
     pub fn has(&self, name: &str) -> bool {
         self.option(name).is_some()
     }
 
-    /// The words of an option; `--delta=m` is also `--delta`.
+    /// The arguments of an option; `--delta=m` is also `--delta`.
     pub fn option(&self, name: &str) -> Option<&Words> {
         self.options.iter().find(|words| words[0] == name || words[0].starts_with(&format!("{name}=")))
     }
@@ -149,12 +151,12 @@ impl Case {
         words.get(1).map(String::as_str).or_else(|| words[0].split_once('=').map(|(_, value)| value))
     }
 
-    /// A range was asked for: only it may change.
+    /// Whether a range was requested, outside of which nothing may change.
     pub fn is_range(&self) -> bool {
-        self.skip.is_some() || self.seek.is_some() || self.count.is_some()
+        self.skip.is_some() || self.seek.is_some() || self.count.is_some() || !self.lists.is_empty()
     }
 
-    /// Its range is of whole sectors of 512 bytes.
+    /// Whether its range consists of whole sectors of 512 bytes.
     pub fn is_range_of_sectors(&self) -> bool {
         [self.skip, self.seek, self.count].into_iter().flatten().all(|bytes| bytes % 512 == 0)
     }
@@ -169,12 +171,12 @@ impl Case {
 }
 
 impl fmt::Display for Case {
-    /// Which case it is, and what is in it beside its command line.
+    /// The number of the case, and its properties besides its command line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Case { seed, number, len, source, dests, fault, then, in_memory, .. } = self;
         writeln!(
             f,
-            "HAUL_FUZZ_SEED={seed} HAUL_FUZZ_CASE={number} cargo test --test command_lines made_up -- --nocapture"
+            "HAUL_FUZZ_SEED={seed} HAUL_FUZZ_CASE={number} cargo test --test command_lines random -- --nocapture"
         )?;
         writeln!(f, "  source: {len} bytes, {source:?}{}", if *in_memory { ", in memory" } else { "" })?;
         writeln!(f, "  dests: {dests:?}")?;

@@ -1,4 +1,4 @@
-//! A case from its beginning to its end: the command, and what is done with what it leaves.
+//! Runs a case: its command, and the commands that continue an unfinished copy.
 use super::case::{Case, Dest, Fault, Sent, Source, Then, Verb, Words};
 use super::claims::{durable, journals};
 use super::command::{shown, words};
@@ -10,34 +10,34 @@ use super::snapshot::Snapshot;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// How a case ends that this machine cannot run.
+/// The result of a case that this machine cannot run.
 pub const NOT_HERE: &str = "not to be had here";
 
-/// Runs the case; how its first command ended, or what is wrong.
+/// Runs the case; returns how its first command ended, or the error.
 pub fn run(program: &[PathBuf], case: &Case) -> Result<String, String> {
     let Some(scene) = Scene::new(case) else { return Ok(NOT_HERE.to_owned()) };
-    let mut chain = Chain { program, case, scene: &scene, told: Vec::new() };
+    let mut chain = Chain { program, case, scene: &scene, reported: Vec::new() };
     let result = chain.all();
-    result.map_err(|error| format!("{error}\n  {}\n{case}", chain.told.join("\n  ")))
+    result.map_err(|error| format!("{error}\n  {}\n{case}", chain.reported.join("\n  ")))
 }
 
-/// So much of each line that was said is shown.
+/// Maximum length of a printed message line.
 const LINE_CHARS: usize = 600;
 
-/// A case that is being run.
+/// A case in progress.
 pub struct Chain<'a> {
     pub program: &'a [PathBuf],
     pub case: &'a Case,
     pub scene: &'a Scene,
-    /// The commands so far, and what they said.
-    pub told: Vec<String>,
+    /// The commands so far, and their messages.
+    pub reported: Vec<String>,
 }
 
-/// A command that was run and is as it should be.
+/// A command that was run and checked.
 struct Step {
     ended: Ended,
     after: Snapshot,
-    /// There are journals, and they claim so many bytes.
+    /// There are journals, which claim this many bytes.
     claimed: Option<u64>,
 }
 
@@ -47,7 +47,7 @@ impl Chain<'_> {
         let first = self.step(&words(case, self.scene, &case.options), &case.options, case.fault.as_ref(), false)?;
         let is_fine = is_fine(case);
         let Ended { code, signal, sent, .. } = &first.ended;
-        let told = if is_fine { "fine" } else { "odd" };
+        let reported = if is_fine { "fine" } else { "odd" };
         if is_fine && !matches!(case.fault, Some(Fault::FileSize(_))) {
             crate::ensure!(
                 *code == Some(0) || signal.is_some() && !sent.is_empty(),
@@ -60,15 +60,15 @@ impl Chain<'_> {
         let is_unfinished = *code == Some(1) || signal.is_some();
         if case.verb == Verb::Copy && is_fine && is_unfinished && can_follow(case) {
             self.follow(first)?;
-            return Ok(format!("{told}: unfinished, and gone on with: {:?}", case.then));
+            return Ok(format!("{reported}: unfinished, and continued: {:?}", case.then));
         }
         Ok(match (code, signal) {
-            (Some(code), _) => format!("{told}: {:?}, status {code}", case.verb),
-            (_, signal) => format!("{told}: {:?}, signal {signal:?}", case.verb),
+            (Some(code), _) => format!("{reported}: {:?}, status {code}", case.verb),
+            (_, signal) => format!("{reported}: {:?}, signal {signal:?}", case.verb),
         })
     }
 
-    /// Runs one command and judges it.
+    /// Runs one command and checks it.
     fn step(
         &mut self,
         words: &[String],
@@ -78,13 +78,13 @@ impl Chain<'_> {
     ) -> Result<Step, String> {
         let (case, scene) = (self.case, self.scene);
         let before = scene.look();
-        self.told.push(format!("haul {}", shown(words)));
+        self.reported.push(format!("haul {}", shown(words)));
         let asked = Asked { program: self.program, words, fault, feed_all: follows };
         let ended = super::run::run(&asked, scene, case);
-        let said: Vec<String> = ended.stderr.lines().map(|line| line.chars().take(LINE_CHARS).collect()).collect();
-        let said = said.join("\n      ");
+        let messages: Vec<String> = ended.stderr.lines().map(|line| line.chars().take(LINE_CHARS).collect()).collect();
+        let messages = messages.join("\n      ");
         let end = format!("{:?}, {:?}; sent {:?}", ended.code, ended.signal, ended.sent);
-        self.told.push(format!("    {end}; said:\n      {said}"));
+        self.reported.push(format!("    {end}; messages:\n      {messages}"));
         scene.wait_until_free();
         let after = scene.look();
         let seen = Seen { case, scene, before: &before, after: &after, ended: &ended, options, follows };
@@ -97,7 +97,7 @@ impl Chain<'_> {
         Ok(Step { ended, after, claimed })
     }
 
-    /// Goes on with an unfinished copy, by the way that the case names, to its end.
+    /// Continues an unfinished copy, as the case requires, until it is complete.
     fn follow(&mut self, first: Step) -> Result<(), String> {
         let case = self.case;
         let plain = rest_of_options(case, self.scene);
@@ -111,8 +111,8 @@ impl Chain<'_> {
         let resumed = with("--resume");
         let resume = if is_resumable && first.claimed.is_some() { resumed.clone() } else { plain.clone() };
         match case.then {
-            Then::Told => {
-                let lines = told_commands(&first.ended);
+            Then::PrintedCommand => {
+                let lines = printed_commands(&first.ended);
                 if !lines.is_empty() {
                     return self.paste(&lines);
                 }
@@ -133,10 +133,11 @@ impl Chain<'_> {
         self.finish(&resume)
     }
 
-    /// A journal is there.
+    /// Whether there is a journal.
     fn is_waiting(&self) -> bool {
-        let here =
-            |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+        let here = |directory: &Path| {
+            std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.file_name())
+        };
         let names = here(&self.scene.place).chain(here(&self.scene.state.join("haul")));
         let journal = self.case.value("--journal");
         names
@@ -152,14 +153,14 @@ impl Chain<'_> {
         Ok(())
     }
 
-    /// Runs the commands that haul told, as a user would.
+    /// Runs the commands that haul printed, as users do.
     fn paste(&mut self, lines: &[String]) -> Result<(), String> {
-        // Of what people read, control characters are escaped in a way that not every shell knows.
+        // Control characters in messages are escaped in a form that not every shell supports.
         let shell =
             if self.case.has("--json") || self.case.value("--progress") == Some("json") { "sh" } else { "bash" };
         let mut stderr = String::new();
         for line in lines {
-            self.told.push(format!("$ {line}"));
+            self.reported.push(format!("$ {line}"));
             let output = std::process::Command::new(shell)
                 .args(["-c", &without_limit(line)])
                 .current_dir(&self.scene.place)
@@ -167,9 +168,9 @@ impl Chain<'_> {
                 .env("XDG_STATE_HOME", &self.scene.state)
                 .stdin(std::process::Stdio::null())
                 .output()
-                .expect("there is a shell");
+                .expect("a shell is installed");
             stderr += &String::from_utf8_lossy(&output.stderr);
-            crate::ensure!(output.status.success(), "the command that was told ends with {}: {stderr}", output.status);
+            crate::ensure!(output.status.success(), "the printed command ends with {}: {stderr}", output.status);
         }
         let now = self.scene.look();
         let (stdout, fifo) = (Vec::new(), Vec::new());
@@ -180,7 +181,7 @@ impl Chain<'_> {
     }
 }
 
-/// The options of what goes on: without what slows it down, or names files that are there by now.
+/// The options of the continued copy: without limits, and without files that already exist.
 fn rest_of_options(case: &Case, scene: &Scene) -> Vec<Words> {
     let is_there = |name: &str| scene.place.join(name).symlink_metadata().is_ok();
     let stays = |words: &&Words| {
@@ -191,8 +192,8 @@ fn rest_of_options(case: &Case, scene: &Scene) -> Vec<Words> {
     case.options.iter().filter(stays).cloned().collect()
 }
 
-/// The commands with which haul says that the copy is gone on with: one, or one for each dest.
-fn told_commands(ended: &Ended) -> Vec<String> {
+/// The printed commands that continue the copy: one, or one for each dest.
+fn printed_commands(ended: &Ended) -> Vec<String> {
     let of = |report: &Value| Some(report["continue_command"].as_str()?.to_owned());
     let document = serde_json::from_slice::<Value>(&ended.stdout).ok();
     let line = |line: &str| serde_json::from_str::<Value>(line).ok();
@@ -206,7 +207,7 @@ fn told_commands(ended: &Ended) -> Vec<String> {
     ended.stderr.lines().filter_map(command).collect()
 }
 
-/// The same copy at full speed.
+/// The same copy without a rate limit.
 fn without_limit(line: &str) -> String {
     let mut words: Vec<&str> = line.split(' ').collect();
     if let Some(at) = words.iter().position(|word| *word == "--limit") {
@@ -215,15 +216,15 @@ fn without_limit(line: &str) -> String {
     words.join(" ")
 }
 
-/// What the source gives can be had again, and the dest keeps what it got.
+/// Whether the source is still available, and the dest keeps its data.
 fn can_follow(case: &Case) -> bool {
     let again = matches!(case.source, Source::File { .. } | Source::Loop | Source::Zero);
     let keeps = |dest: &Dest| matches!(dest, Dest::File { .. } | Dest::Loop { .. });
-    // Where both are one, what was moved is the source of the rest.
+    // If both are one file, copied data is the source of the rest.
     again && case.dests.iter().all(keeps)
 }
 
-/// Nothing is wrong with its words and sides: but for what happens to it, it has to end well.
+/// Whether its arguments and sides are valid: without faults and signals, it must succeed.
 pub fn is_fine(case: &Case) -> bool {
     let len = match case.source {
         Source::Zero => u64::MAX,
@@ -232,20 +233,23 @@ pub fn is_fine(case: &Case) -> bool {
     };
     let is_stream = matches!(case.source, Source::Pipe { .. } | Source::Fifo | Source::Redirected);
     let left = len.checked_sub(case.skip.unwrap_or(0));
-    let range = left.is_some_and(|left| case.count.is_none_or(|count| count <= left));
+    let count = case.listed_bytes().filter(|_| case.lists.of_side[0].is_none()).map(|bytes| bytes as u64);
+    let count = count.or(case.count);
+    let range = left.is_some_and(|left| count.is_none_or(|count| count <= left));
     let source = match case.source {
         Source::Failing { .. } => false,
-        Source::Zero => case.count.is_some(),
+        Source::Zero => count.is_some(),
         _ => !is_stream || case.skip.is_none(),
     };
     let dests = case.dests.iter().all(|dest| match dest {
         Dest::File { .. } => true,
         Dest::Pipe { closes_after: None } | Dest::Redirected | Dest::Fifo | Dest::Null => true,
-        Dest::Loop { more } => *more >= 0 && (!is_stream || case.count.is_some()),
+        Dest::Loop { more } => *more >= 0 && (!is_stream || count.is_some()),
         _ => false,
     });
-    // A block begins at the same place of a page of each dest.
-    let together = case.dests.len() < 2 || case.seek.unwrap_or(0).is_multiple_of(4096);
+    // A block begins at the same offset within a page of each dest.
+    let first = case.places(1, case.len).first().map_or(0, |place| place.0);
+    let together = case.dests.len() < 2 || first.is_multiple_of(4096);
     range && source && dests && together && options_are_fine(case)
 }
 

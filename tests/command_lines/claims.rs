@@ -1,23 +1,25 @@
-//! What haul claims in words and files: reports, journals, manifests, mapfiles, digests; held against the bytes.
+//! Checks the claims of reports, journals, manifests, mapfiles and digests against the bytes.
 use super::case::{Case, Dest};
-use super::expected::{bytes_of, equal_but_for, is_sink};
+use super::expected::{bytes_of, equal_but_for, is_sink, may_be_lost};
 use super::judge::{Seen, bad};
+use super::lists::{Place, gathered, merged, of_copy};
 use crate::ensure;
 use serde_json::Value;
 use sha2::Digest;
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Where the journal of a dest file is kept; `None`: its name is too long for that form.
+/// The default path of the journal of a dest file; `None`: its name is too long for that form.
 pub fn default_journal(dest: &Path) -> Option<PathBuf> {
     let name = format!(".{}.haul-journal", dest.file_name()?.to_str()?);
-    let folder = dest.parent()?;
+    let directory = dest.parent()?;
     if name.len() <= 255 {
-        return Some(folder.join(name));
+        return Some(directory.join(name));
     }
-    // The digest in it is not made here: whatever begins and ends like that.
+    // The digest in it is not computed here: any name with this start and end matches.
     let begins = &name[..200];
-    let found = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+    let found = fs::read_dir(directory).ok()?.flatten().map(|entry| entry.path());
     let is_it = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.starts_with(begins) && name.ends_with(".haul-journal")
@@ -25,7 +27,7 @@ pub fn default_journal(dest: &Path) -> Option<PathBuf> {
     found.into_iter().find(is_it)
 }
 
-/// Everything that was told and written down is true.
+/// Checks everything that was reported and recorded.
 pub fn hold(seen: &Seen<'_>, reports: &[Value]) -> Result<(), String> {
     if seen.is_refused() || seen.has("--dry-run") {
         return Ok(());
@@ -45,17 +47,17 @@ pub fn hold(seen: &Seen<'_>, reports: &[Value]) -> Result<(), String> {
     page(seen)
 }
 
-/// The report says what happened, and what it claims is there.
+/// Checks the report, and the bytes that it claims.
 fn reported(seen: &Seen<'_>, report: &Value) -> Result<(), String> {
     let status = report["status"].as_str().unwrap_or_default();
     let fits = match (seen.ended.code, seen.ended.signal) {
         (Some(0), _) => status == "complete",
         (Some(1), _) => matches!(status, "failed" | "complete"),
-        // A signal that comes after the copy ends haul while it tells of it.
+        // A signal after the copy ends haul while it prints the report.
         (_, Some(signal)) => status == "interrupted" && report["signal"] == signal || seen.ending_signals() > 0,
         _ => true,
     };
-    ensure!(fits, "the report says {status:?}, signal {}", report["signal"]);
+    ensure!(fits, "the report has {status:?}, signal {}", report["signal"]);
     if report["report"] != "copy" || report["claimed"].is_null() {
         return Ok(());
     }
@@ -78,12 +80,12 @@ fn reported(seen: &Seen<'_>, report: &Value) -> Result<(), String> {
     durability(seen, report)
 }
 
-/// It is the report of the copy itself, not of what brings one dest up that was left behind.
+/// Whether it is the report of the copy itself, not of the rest for one dest that was left behind.
 fn is_first(seen: &Seen<'_>, report: &Value) -> bool {
     seen.case.dests.len() == 1 || !report["dests"].as_array().is_none_or(Vec::is_empty)
 }
 
-/// On a disk it survives a power loss, in memory it does not.
+/// On a disk data survives a power loss, in memory it does not.
 fn durability(seen: &Seen<'_>, report: &Value) -> Result<(), String> {
     let is_file = matches!(seen.case.dests[0], Dest::File { .. } | Dest::Same | Dest::Loop { .. });
     if seen.ended.code != Some(0) || seen.case.dests.len() > 1 || !is_file {
@@ -99,25 +101,41 @@ fn durability(seen: &Seen<'_>, report: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// These bytes of the copy are on the dest.
+/// Checks that these bytes of the copy are on the dest.
 fn claimed(seen: &Seen<'_>, number: usize, offset: u64, len: u64, by: &str) -> Result<(), String> {
     let (case, dest) = (seen.case, &seen.case.dests[number]);
     let reader_goes = matches!(dest, Dest::Pipe { closes_after: Some(_) });
-    if is_sink(dest) || reader_goes || len == 0 {
+    if is_sink(dest) || reader_goes || may_be_lost(seen, dest) || len == 0 {
         return Ok(());
     }
     let (wanted, is) = (seen.scene.wanted(case), bytes_of(seen, number));
     let is_stream = seen.scene.dests[number].file.is_none() || *dest == Dest::Redirected;
-    let at = if is_stream { 0 } else { case.seek.unwrap_or(0) as usize } + offset as usize;
     let (start, len) = (offset as usize, len as usize);
     ensure!(start + len <= wanted.len(), "{by} claims {len} bytes at {start} of {}", wanted.len());
-    ensure!(at + len <= is.len(), "{by} claims {len} bytes at {at}, and dest {number} has {}", is.len());
+    let places = if is_stream { vec![(0, wanted.len())] } else { case.places(1, wanted.len()) };
+    let claimed = part(&places, start..start + len);
+    let is_there = gathered(&is, &claimed);
+    let is_there = is_there.ok_or(format!("{by} claims {claimed:?}, and dest {number} has {}", is.len()))?;
     let bad: Vec<_> =
         bad(case).iter().map(|bad| bad.start.saturating_sub(offset)..bad.end.saturating_sub(offset)).collect();
-    equal_but_for(&wanted[start..start + len], &is[at..at + len], &bad, &format!("{by}, dest {number}, from {offset}"))
+    equal_but_for(&wanted[start..start + len], &is_there, &bad, &format!("{by}, dest {number}, from {offset}"))
 }
 
-/// The journals that are there, and the dest of each.
+/// The part of these extents that contains these bytes of the copy.
+fn part(places: &[Place], wanted: Range<usize>) -> Vec<Place> {
+    let mut first = 0;
+    let mut found = Vec::new();
+    for &(offset, len) in places {
+        let (start, end) = (wanted.start.max(first), wanted.end.min(first + len));
+        if start < end {
+            found.push((offset + (start - first), end - start));
+        }
+        first += len;
+    }
+    found
+}
+
+/// The existing journals, and the dest of each.
 pub fn journals(case: &Case, seen: &Seen<'_>) -> Vec<(PathBuf, usize)> {
     let scene = seen.scene;
     let mut found = Vec::new();
@@ -137,18 +155,18 @@ pub fn journals(case: &Case, seen: &Seen<'_>) -> Vec<(PathBuf, usize)> {
     found
 }
 
-/// It was made by haul: it is there, and was not before, or not like this.
+/// Whether haul created the file: it did not exist before, or differed.
 fn is_made(seen: &Seen<'_>, path: &Path) -> bool {
     seen.after.get(path).is_some_and(|entry| entry.content.starts_with(b"{\"haul_journal\":"))
 }
 
-/// What is in a file now; `None`: it is not there, or is none.
+/// The contents of a file; `None`: it does not exist, or is not a regular file.
 fn text_of(seen: &Seen<'_>, path: &Path) -> Option<String> {
     let entry = seen.after.get(path).filter(|entry| entry.is_file())?;
     String::from_utf8(entry.content.clone()).ok()
 }
 
-/// What a journal says is durable. Its last line may be torn where haul was killed.
+/// The durable bytes of a journal. Its last line may be torn if haul was killed.
 pub fn durable(path: &Path, may_be_torn: bool) -> Result<Vec<(u64, u64)>, String> {
     let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let lines: Vec<&str> = text.lines().collect();
@@ -165,14 +183,14 @@ pub fn durable(path: &Path, may_be_torn: bool) -> Result<Vec<(u64, u64)>, String
     Ok(durable)
 }
 
-/// Digests in the report are those of the source.
+/// Whether the digests in the report are those of the source.
 fn digests_fit(seen: &Seen<'_>, report: &Value) -> bool {
     let wanted = seen.scene.wanted(seen.case);
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let digests = report["digests"].as_array().map(Vec::as_slice).unwrap_or_default();
     let asked: Vec<&str> =
         seen.value("--hash").unwrap_or_default().split(',').filter(|kind| !kind.is_empty()).collect();
-    let told = |kind: &&str| digests.iter().any(|digest| digest["hash"] == *kind);
+    let output_text = |kind: &&str| digests.iter().any(|digest| digest["hash"] == *kind);
     let fits = |digest: &Value| {
         let expected = match digest["hash"].as_str() {
             Some("sha256") => hex(&sha2::Sha256::digest(wanted)),
@@ -183,10 +201,10 @@ fn digests_fit(seen: &Seen<'_>, report: &Value) -> bool {
         };
         digest["hex"] == expected
     };
-    asked.iter().all(told) && digests.iter().all(fits)
+    asked.iter().all(output_text) && digests.iter().all(fits)
 }
 
-/// A manifest is there where the copy is complete, and its digests are those of the source.
+/// Checks that a complete copy has a manifest, with the digests of the source.
 fn manifest(seen: &Seen<'_>) -> Result<(), String> {
     let Some(name) = seen.value("--manifest") else { return Ok(()) };
     let path = seen.scene.place.join(name);
@@ -199,10 +217,14 @@ fn manifest(seen: &Seen<'_>) -> Result<(), String> {
     };
     let wanted = seen.scene.wanted(seen.case);
     let mut covered = 0;
+    let mut ranges = [Vec::new(), Vec::new()];
     let bad = bad(seen.case);
     for line in text.lines() {
         let line: Value = serde_json::from_str(line).map_err(|error| format!("the manifest: {error}: {line}"))?;
-        if line["haul_manifest"].is_null() && line["unread"].is_null() {
+        if let Some(side) = line["range_of"].as_str() {
+            let number = |key: &str| line[key].as_u64().unwrap_or(0) as usize;
+            ranges[usize::from(side == "dest")].push((number("offset_bytes"), number("len_bytes")));
+        } else if line["haul_manifest"].is_null() && line["unread"].is_null() {
             let (Some(at), Some(len)) = (line["offset_bytes"].as_u64(), line["len_bytes"].as_u64()) else {
                 let whole = line["whole"].as_str();
                 let is_whole = whole.is_none_or(|whole| whole == blake3::hash(wanted).to_hex().as_str());
@@ -218,11 +240,13 @@ fn manifest(seen: &Seen<'_>) -> Result<(), String> {
             ensure!(fits || !bad.is_empty(), "the manifest is wrong about {len} bytes at {at}");
         }
     }
+    let lists = seen.case.lists.of_side.each_ref().map(|list| merged(list.as_deref().unwrap_or_default()));
+    ensure!(ranges == lists, "the manifest has the ranges {ranges:?} instead of {lists:?}");
     ensure!(covered == wanted.len() as u64, "the manifest covers {covered} of {} bytes", wanted.len());
     Ok(())
 }
 
-/// A mapfile is there however the copy ended, and what it calls finished is on the dest.
+/// Checks that a mapfile exists in any case, and that the dest has its finished parts.
 fn mapfile(seen: &Seen<'_>) -> Result<(), String> {
     let Some(name) = seen.value("--mapfile") else { return Ok(()) };
     let path = seen.scene.place.join(name);
@@ -234,21 +258,24 @@ fn mapfile(seen: &Seen<'_>) -> Result<(), String> {
         return Ok(());
     };
     let hex = |word: Option<&str>| u64::from_str_radix(word?.strip_prefix("0x")?, 16).ok();
-    let skip = seen.case.skip.unwrap_or(0);
+    let places = seen.case.places(0, seen.scene.wanted(seen.case).len());
     for line in text.lines().filter(|line| !line.starts_with('#')).skip(1) {
         let mut words = line.split_whitespace();
         let (Some(at), Some(len)) = (hex(words.next()), hex(words.next())) else {
             return Err(format!("the mapfile has a line that is none: {line}"));
         };
         if words.next() == Some("+") {
-            ensure!(at >= skip, "the mapfile calls {at} finished, and the copy begins at {skip}");
-            claimed(seen, 0, at - skip, len, "the mapfile")?;
+            let finished = of_copy(&places, at as usize..(at + len) as usize);
+            ensure!(!finished.is_empty() || len == 0, "the mapfile calls {at} finished, which is not in {places:?}");
+            for part in finished {
+                claimed(seen, 0, part.start as u64, part.len() as u64, "the mapfile")?;
+            }
         }
     }
     Ok(())
 }
 
-/// The page is whole, or not there.
+/// Checks that the page is complete, or does not exist.
 fn page(seen: &Seen<'_>) -> Result<(), String> {
     let Some(name) = seen.value("--report") else { return Ok(()) };
     let path = seen.scene.place.join(name);

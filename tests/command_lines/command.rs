@@ -1,8 +1,8 @@
-//! The words of a case's command line.
+//! The command line of a case.
 use super::case::{Case, Verb};
 use super::scene::Scene;
 
-/// The words of the command of `case`, with these options in place of its own.
+/// The command line of `case` with these options.
 pub fn words(case: &Case, scene: &Scene, options: &[Vec<String>]) -> Vec<String> {
     let dest = |number: usize| scene.dests[number].address.clone();
     let options = options.iter().flatten().cloned();
@@ -20,6 +20,7 @@ pub fn words(case: &Case, scene: &Scene, options: &[Vec<String>]) -> Vec<String>
     for (name, value) in [("--skip", case.skip), ("--seek", case.seek), ("--count", case.count)] {
         words.extend(value.map(|value| [name.to_owned(), value.to_string()]).into_iter().flatten());
     }
+    words.extend(case.lists.words());
     words.extend([scene.source.clone(), dest(0)]);
     if case.verb == Verb::Copy {
         words.extend((1..case.dests.len()).flat_map(|number| ["--also".to_owned(), dest(number)]));
@@ -38,7 +39,7 @@ fn dd_words(case: &Case, scene: &Scene, name: &str) -> Vec<String> {
     if scene.dests[0].address != "-" {
         words.push(format!("of={}", scene.dests[0].address));
     }
-    // The family of sg counts blocks.
+    // sg_dd and its variants count blocks.
     let number = |value: u64| if name == "dd" { format!("{value}B") } else { (value / 512).to_string() };
     for (name, value) in [("skip", case.skip), ("seek", case.seek), ("count", case.count)] {
         words.extend(value.map(|value| format!("{name}={}", number(value))));

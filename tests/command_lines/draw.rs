@@ -1,13 +1,13 @@
 //! Draws cases from a seed.
 use super::case::{Before, By, Case, Dest, Fault, Sent, Source, Then, Verb};
-use super::mend;
+use super::{lists, mend};
 use fastrand::Rng;
 use std::ops::Range;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// Names of dests: a plain one, one that a shell takes apart, and one as long as names can be.
+/// Names of dests: a plain one, one that a shell splits, and one of the maximum length.
 pub const NAMES: [&str; 4] = ["dst", "the dest's $(file) & more", ".ünïcode\n2", LONG];
 const LONG: &str = concat!(
     "a-name-as-long-as-the-file-system-takes-it-000000000000000000000000000000000000000000000000000000000",
@@ -15,17 +15,17 @@ const LONG: &str = concat!(
     "000000000000000000000000000000000000000000000000000-end"
 );
 
-/// Draws one of them.
+/// Draws one of several values.
 pub fn one_of<T: Clone>(rng: &mut Rng, of: &[T]) -> T {
     of[rng.usize(..of.len())].clone()
 }
 
-/// True in so many of a hundred draws.
+/// True with this probability in percent.
 pub fn chance(rng: &mut Rng, percent: u8) -> bool {
     rng.u8(..100) < percent
 }
 
-/// Case `number` of `seed`: always the same.
+/// Case `number` of `seed`: the same on every run.
 pub fn case(seed: u64, number: u64) -> Case {
     let rng = &mut Rng::with_seed(seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let verb = match rng.u8(..100) {
@@ -53,6 +53,7 @@ pub fn case(seed: u64, number: u64) -> Case {
         skip: None,
         seek: None,
         count: None,
+        lists: lists::Lists::default(),
         options: Vec::new(),
         fault,
         then: then(rng),
@@ -67,6 +68,7 @@ pub fn case(seed: u64, number: u64) -> Case {
         Verb::Dd(_) => dd_options(rng, &mut case),
     }
     mend::make_sense(rng, &mut case);
+    lists::draw(rng, &mut case);
     case
 }
 
@@ -141,7 +143,7 @@ fn fault(rng: &mut Rng) -> Option<Fault> {
     let one = |rng: &mut Rng| {
         use libc::{SIGHUP, SIGINT, SIGKILL, SIGTERM, SIGUSR1};
         let signal = one_of(rng, &[SIGINT, SIGINT, SIGTERM, SIGTERM, SIGHUP, SIGKILL, SIGUSR1]);
-        // As many moments below a millisecond as above it, up to half a second.
+        // As many moments below a millisecond as above, up to half a second.
         let after_us = (1_u64 << rng.u32(..19)) + rng.u64(..1000);
         Sent { signal, when_ready: signal == SIGUSR1 || chance(rng, 80), after_us }
     };
@@ -157,14 +159,14 @@ fn fault(rng: &mut Rng) -> Option<Fault> {
 
 fn then(rng: &mut Rng) -> Then {
     match rng.u8(..10) {
-        0..3 => Then::Told,
+        0..3 => Then::PrintedCommand,
         3..7 => Then::Resume,
         7..9 => Then::ResumeAgain([1_u64 << rng.u32(10..17), 1_u64 << rng.u32(10..17)]),
         _ => Then::Restart,
     }
 }
 
-/// An offset: often one that suits devices.
+/// An offset: often an aligned one.
 pub fn offset(rng: &mut Rng, most: u64) -> u64 {
     let any = rng.u64(..=most);
     match rng.u8(..4) {
@@ -216,7 +218,7 @@ fn common_options(rng: &mut Rng, case: &mut Case) {
     option(rng, case, 3, "--dry-run", &[""]);
 }
 
-/// Names of files beside a copy: mostly new ones, sometimes those of others.
+/// Names of files beside a copy: usually new ones, sometimes existing ones.
 fn file_option(rng: &mut Rng, case: &mut Case, percent: u8, name: &str, file: &str) {
     let file = if chance(rng, 95) { file } else { one_of(rng, &["bystander", "src", "dst", "bystander-link", "fifo"]) };
     option(rng, case, percent, name, &[file]);
@@ -263,7 +265,7 @@ fn pattern_options(rng: &mut Rng, case: &mut Case) {
     mend::drop_options(case, &["--on-error"]);
 }
 
-/// Operands of dd that only move bytes.
+/// Operands of dd without conversions.
 fn dd_options(rng: &mut Rng, case: &mut Case) {
     let mut word = |percent: u8, words: &[&str]| {
         if chance(rng, percent) {

@@ -1,13 +1,14 @@
-//! What has to be where, by what was there before: the model that haul is held against.
+//! The expected contents of each dest: the model with which haul is compared.
 use super::case::{Case, Dest, Source};
 use super::ensure_equal;
 use super::judge::{Seen, bad};
+use super::lists::{gathered, scattered};
 use super::scene::Place;
 use crate::ensure;
 use serde_json::Value;
 use std::fs;
 
-/// The bytes of dest `number` now, as far as they can be had.
+/// The present bytes of dest `number`, as far as they are available.
 pub fn bytes_of(seen: &Seen<'_>, number: usize) -> Vec<u8> {
     match seen.case.dests[number] {
         Dest::Pipe { .. } => seen.ended.stdout.clone(),
@@ -17,7 +18,7 @@ pub fn bytes_of(seen: &Seen<'_>, number: usize) -> Vec<u8> {
     }
 }
 
-/// The dest keeps no bytes that anybody could look at.
+/// Whether the dest stores no bytes that can be read.
 pub fn is_sink(dest: &Dest) -> bool {
     matches!(dest, Dest::Null | Dest::Full)
 }
@@ -26,26 +27,23 @@ fn is_device(dest: &Dest) -> bool {
     matches!(dest, Dest::Loop { .. } | Dest::Failing { .. })
 }
 
-/// What was there, overwritten from `at` on.
-fn overlaid(before: &[u8], at: usize, wanted: &[u8]) -> Vec<u8> {
-    let mut bytes = before.to_vec();
-    bytes.resize(bytes.len().max(at + wanted.len()), 0);
-    bytes[at..at + wanted.len()].copy_from_slice(wanted);
-    bytes
+/// Failed writes to a device are detected when it is flushed, or later.
+pub fn may_be_lost(seen: &Seen<'_>, dest: &Dest) -> bool {
+    matches!(dest, Dest::Failing { .. }) && seen.has("--no-flush")
 }
 
-/// What a dest holds when all went well.
+/// The bytes of a dest after success.
 fn whole(case: &Case, dest: &Dest, place: &Place, wanted: &[u8]) -> Vec<u8> {
-    let at = case.seek.unwrap_or(0) as usize;
+    let places = case.places(1, wanted.len());
     match (&place.before, dest) {
         (_, Dest::Pipe { .. } | Dest::Fifo | Dest::Redirected) => wanted.to_vec(),
-        (Some(before), dest) if case.is_range() || is_device(dest) => overlaid(before, at, wanted),
-        (None, _) if case.is_range() => overlaid(&[], at, wanted),
+        (Some(before), dest) if case.is_range() || is_device(dest) => scattered(before, &places, wanted),
+        (None, _) if case.is_range() => scattered(&[], &places, wanted),
         _ => wanted.to_vec(),
     }
 }
 
-/// After a copy: everything where status 0 says so, and in any case nothing outside its range.
+/// After a copy: all bytes if the status is 0, and in any case none outside its range.
 pub fn copied(seen: &Seen<'_>) -> Result<(), String> {
     let wanted = seen.scene.wanted(seen.case);
     for (number, (dest, place)) in seen.case.dests.iter().zip(&seen.scene.dests).enumerate() {
@@ -56,7 +54,7 @@ pub fn copied(seen: &Seen<'_>) -> Result<(), String> {
         }
         let is = bytes_of(seen, number);
         if seen.is_refused() || seen.has("--dry-run") {
-            // Files are compared with the others; nothing may have come out of a pipe.
+            // Files are compared below; a pipe may have received nothing.
             let is_stream = place.file.is_none();
             ensure!(
                 !is_stream || is.is_empty() || seen.has("--dry-run"),
@@ -65,7 +63,7 @@ pub fn copied(seen: &Seen<'_>) -> Result<(), String> {
             );
         } else if seen.ended.code == Some(0) {
             let reader_stays = !matches!(dest, Dest::Pipe { closes_after: Some(_) });
-            if reader_stays {
+            if reader_stays && !may_be_lost(seen, dest) {
                 ensure_equal(&whole(seen.case, dest, place, wanted), &is, &format!("status 0, dest {number}"))?;
             }
         } else {
@@ -75,7 +73,7 @@ pub fn copied(seen: &Seen<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Nothing outside the range of the copy is another, and a stream has the first bytes of it and no others.
+/// Checks that nothing outside the range of the copy changed, and that a stream received a prefix of it.
 fn unfinished(seen: &Seen<'_>, number: usize, is: &[u8], wanted: &[u8]) -> Result<(), String> {
     let (case, dest, place) = (seen.case, &seen.case.dests[number], &seen.scene.dests[number]);
     let bad = bad(case);
@@ -83,19 +81,21 @@ fn unfinished(seen: &Seen<'_>, number: usize, is: &[u8], wanted: &[u8]) -> Resul
         ensure!(is.len() <= wanted.len(), "{} bytes came of a copy of {}", is.len(), wanted.len());
         return equal_but_for(&wanted[..is.len()], is, &bad, &format!("stream {number}"));
     }
-    let Some(before) = &place.before else { return Ok(()) };
     if !case.is_range() && !is_device(dest) {
         return Ok(());
     }
-    let seek = case.seek.unwrap_or(0) as usize;
-    let head = seek.min(before.len());
+    let before = place.before.as_deref().unwrap_or_default();
     ensure!(is.len() >= before.len(), "dest {number} was cut from {} to {} bytes", before.len(), is.len());
-    ensure_equal(&before[..head], &is[..head], &format!("before the range of dest {number}"))?;
-    let end = (seek + wanted.len()).min(before.len());
-    ensure_equal(&before[end..], &is[end..before.len()], &format!("behind the range of dest {number}"))
+    let mut allowed = before.to_vec();
+    allowed.resize(is.len(), 0);
+    for (offset, len) in case.places(1, wanted.len()) {
+        let within = offset.min(is.len())..(offset + len).min(is.len());
+        allowed[within.clone()].copy_from_slice(&is[within]);
+    }
+    ensure_equal(&allowed, is, &format!("outside the ranges of dest {number}"))
 }
 
-/// Equal, or zeros where the source cannot be read.
+/// Equal, or zeros in place of unreadable bytes of the source.
 pub fn equal_but_for(wanted: &[u8], is: &[u8], bad: &[std::ops::Range<u64>], what: &str) -> Result<(), String> {
     let mut allowed = wanted.to_vec();
     for bad in bad {
@@ -110,7 +110,7 @@ pub fn equal_but_for(wanted: &[u8], is: &[u8], bad: &[std::ops::Range<u64>], wha
     ensure_equal(&allowed, is, what)
 }
 
-/// haul verify tells what a comparison tells, and writes nothing.
+/// Checks that haul verify reports the differences, and writes nothing.
 pub fn verified(seen: &Seen<'_>, reports: &[Value]) -> Result<(), String> {
     let case = seen.case;
     let place = &seen.scene.dests[0];
@@ -120,35 +120,45 @@ pub fn verified(seen: &Seen<'_>, reports: &[Value]) -> Result<(), String> {
     }
     let wanted = seen.scene.wanted(case);
     let seek = (case.seek.unwrap_or(0) as usize).min(before.len());
-    let there = &before[seek..];
+    let listed = case.lists.of_side[1].as_ref().map(|places| gathered(before, places));
+    let there = match &listed {
+        Some(listed) => listed.as_deref().ok_or("ranges behind the end were compared")?,
+        None => &before[seek..],
+    };
     let common = there.len().min(wanted.len());
-    let differing: Vec<usize> = (0..common).filter(|at| there[*at] != wanted[*at]).collect();
+    let same = there[..common] == wanted[..common];
+    let differing: Vec<usize> =
+        if same { Vec::new() } else { (0..common).filter(|at| there[*at] != wanted[*at]).collect() };
     let too_short = there.len() < wanted.len();
     let too_long = there.len() > wanted.len() && !case.is_range() && !is_device(&case.dests[0]);
     let equal = differing.is_empty() && !too_short && !too_long;
     ensure!((seen.ended.code == Some(0)) == equal, "equal: {equal}, {} bytes differ", differing.len());
     for report in reports.iter().filter(|report| report["status"] == "complete") {
-        let told = &report["differences"];
-        ensure!(told["equal"] == equal, "told: {}", told["equal"]);
+        let reported = &report["differences"];
+        ensure!(reported["equal"] == equal, "reported: {}", reported["equal"]);
         let first = differing.first().map(|at| *at as u64);
-        ensure!(told["first_offset_bytes"].as_u64() == first, "first: {first:?}, told: {}", told["first_offset_bytes"]);
         ensure!(
-            told["differing_bytes"] == differing.len(),
-            "{} differ, told {}",
+            reported["first_offset_bytes"].as_u64() == first,
+            "first: {first:?}, reported: {}",
+            reported["first_offset_bytes"]
+        );
+        ensure!(
+            reported["differing_bytes"] == differing.len(),
+            "{} differ, reported {}",
             differing.len(),
-            told["differing_bytes"]
+            reported["differing_bytes"]
         );
     }
     Ok(())
 }
 
-/// After dd, or one of the sg family.
+/// After dd, or sg_dd and its variants.
 pub fn moved(seen: &Seen<'_>, name: &str) -> Result<(), String> {
     let (case, dest, place) = (seen.case, &seen.case.dests[0], &seen.scene.dests[0]);
     let is_judged = name == "dd" || (case.len.is_multiple_of(512) && case.is_range_of_sectors());
-    // What the page cache took, and could not write back after the end, dd does not know.
+    // dd does not detect failures of writing back the page cache after its end.
     let is_judged = is_judged && !matches!(dest, Dest::Failing { .. });
-    // What is passed over keeps what was there.
+    // Skipped blocks keep their old contents.
     let is_sparse = place.before.is_some() && seen.options.iter().any(|words| words[0].contains("sparse"));
     let is_judged = is_judged && !is_sparse;
     if *dest == Dest::Same || is_sink(dest) || !is_judged || matches!(case.source, Source::Failing { .. }) {
@@ -156,19 +166,22 @@ pub fn moved(seen: &Seen<'_>, name: &str) -> Result<(), String> {
     }
     let (wanted, is) = (seen.scene.wanted(case), bytes_of(seen, 0));
     let at = if place.file.is_none() || *dest == Dest::Redirected { 0 } else { case.seek.unwrap_or(0) as usize };
-    // Of a pipe dd counts reads, which may be short.
+    // For a pipe dd counts reads, which may be short.
     let counts_reads = matches!(case.source, Source::Pipe { .. } | Source::Fifo) && case.count.is_some();
-    let moved =
-        if seen.ended.code == Some(0) && !counts_reads { Some(wanted.len()) } else { told_bytes(&seen.ended.stderr) };
+    let moved = if seen.ended.code == Some(0) && !counts_reads {
+        Some(wanted.len())
+    } else {
+        reported_bytes(&seen.ended.stderr)
+    };
     let reader_goes = matches!(dest, Dest::Pipe { closes_after: Some(_) });
     if let (Some(moved), false) = (moved, reader_goes) {
-        ensure!(moved <= wanted.len(), "{moved} bytes were told, and there are {}", wanted.len());
-        ensure!(is.len() >= at + moved || moved == 0, "{moved} bytes were told, and dest has {}", is.len());
+        ensure!(moved <= wanted.len(), "{moved} bytes were reported, and there are {}", wanted.len());
+        ensure!(is.len() >= at + moved || moved == 0, "{moved} bytes were reported, and dest has {}", is.len());
         if moved > 0 {
-            ensure_equal(&wanted[..moved], &is[at..at + moved], &format!("{name}, {moved} bytes told"))?;
+            ensure_equal(&wanted[..moved], &is[at..at + moved], &format!("{name}, {moved} bytes reported"))?;
         }
     }
-    // Without conv=notrunc, GNU dd empties even what lies before seek= where that is less than a record.
+    // Without conv=notrunc, GNU dd also removes the bytes before seek= if that is less than a record.
     let stays = is_device(dest) || seen.options.iter().any(|words| words[0].contains("notrunc"));
     let Some(before) = place.before.as_ref().filter(|_| stays) else { return Ok(()) };
     let (head, end) = (at.min(before.len()), (at + wanted.len()).min(before.len()));
@@ -177,8 +190,8 @@ pub fn moved(seen: &Seen<'_>, name: &str) -> Result<(), String> {
     ensure_equal(&before[end..], &is[end..before.len()], "behind what was copied")
 }
 
-/// The bytes that dd says it copied.
-fn told_bytes(stderr: &str) -> Option<usize> {
+/// The bytes that dd reports as copied.
+fn reported_bytes(stderr: &str) -> Option<usize> {
     let line = stderr.lines().rev().find(|line| line.contains(" copied, "))?;
     line.split(' ').next()?.parse().ok()
 }

@@ -1,41 +1,42 @@
-//! Judges how a command ended: by its bytes, its words, and every file around it. Nothing here asks haul.
+//! Checks how a command ended: its bytes, its messages, and every file around it, without using code of haul.
 use super::case::{Case, Dest, Source, Verb};
 use super::claims;
 use super::expected;
+use super::lists::of_copy;
 use super::run::Ended;
 use super::scene::Scene;
 use super::snapshot::Snapshot;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// Fails with these words unless it holds.
+/// Returns this error unless the condition holds.
 #[macro_export]
 macro_rules! ensure {
-    ($holds:expr, $($said:tt)+) => {
+    ($holds:expr, $($messages:tt)+) => {
         if !$holds {
-            return Err(format!($($said)+));
+            return Err(format!($($messages)+));
         }
     };
 }
 
-/// What was seen of one command.
+/// The observations about one command.
 pub struct Seen<'a> {
     pub case: &'a Case,
     pub scene: &'a Scene,
     pub before: &'a Snapshot,
     pub after: &'a Snapshot,
     pub ended: &'a Ended,
-    /// The options that it was given, which are those of the case or others.
+    /// The options of the command, which may differ from those of the case.
     pub options: &'a [Vec<String>],
-    /// It goes on with an earlier one, or replaces it: what was left may go.
+    /// It continues or replaces an earlier copy, whose files may be removed.
     pub follows: bool,
 }
 
-/// Words that haul never says, whatever happens.
+/// Words that haul never prints.
 const NEVER_SAID: [&str; 6] =
     ["panicked", "engine failed", "RUST_BACKTRACE", "internal error", "held back", "unreachable"];
 
-/// What one command has to keep, whatever it was asked.
+/// Checks that apply to every command.
 pub fn judge(seen: &Seen<'_>) -> Result<(), String> {
     end(seen)?;
     let reports = reports(seen)?;
@@ -47,67 +48,67 @@ pub fn judge(seen: &Seen<'_>) -> Result<(), String> {
         }
         Verb::Verify => expected::verified(seen, &reports),
         Verb::Dd(name) => expected::moved(seen, name),
-        // What it wrote is judged by haul pattern check, and that by a bit that is flipped.
+        // haul pattern check checks what it wrote, and a flipped bit checks haul pattern check.
         Verb::Pattern => Ok(()),
     }
 }
 
 impl Seen<'_> {
-    /// An option that it was given.
+    /// Whether an option was given.
     pub fn has(&self, name: &str) -> bool {
         self.value(name).is_some()
     }
 
-    /// Its value, or nothing.
+    /// Its value, or an empty string.
     pub fn value(&self, name: &str) -> Option<&str> {
         let is_it = |words: &&Vec<String>| words[0] == name || words[0].starts_with(&format!("{name}="));
         let words = self.options.iter().find(is_it)?;
         Some(words.get(1).map_or_else(|| words[0].split_once('=').map_or("", |(_, value)| value), String::as_str))
     }
 
-    /// It was killed, or told twice to end: no words, and files that have no name yet may stay.
+    /// Whether it was killed, or received two signals: there may be no report, and temporary files may remain.
     pub fn at_once(&self) -> bool {
         self.ended.signal == Some(libc::SIGKILL) || self.ending_signals() > 1
     }
 
-    /// How many signals it got that end it.
+    /// The number of signals that it received and that end it.
     pub fn ending_signals(&self) -> usize {
         self.ended.sent.iter().filter(|signal| **signal != libc::SIGUSR1).count()
     }
 
-    /// It was refused before it began.
+    /// Whether it was refused before it began.
     pub fn is_refused(&self) -> bool {
         matches!(self.ended.code, Some(2 | 3))
     }
 }
 
-/// By a status that is documented, or by a signal that came.
+/// Checks that it ended by a documented status, or by a signal that was sent.
 fn end(seen: &Seen<'_>) -> Result<(), String> {
     let Ended { code, signal, hung, stderr, sent, .. } = seen.ended;
     ensure!(!hung, "it hangs: it was killed after a long time");
     for words in NEVER_SAID {
-        ensure!(!stderr.contains(words), "it says {words:?}");
+        ensure!(!stderr.contains(words), "it prints {words:?}");
     }
     let reader_goes = seen.case.dests.iter().any(|dest| matches!(dest, Dest::Pipe { closes_after: Some(_) }));
     match (code, signal) {
         (Some(0..=3), None) => Ok(()),
         (None, Some(signal)) if sent.contains(signal) => Ok(()),
         (None, Some(libc::SIGPIPE)) if reader_goes => Ok(()),
-        // As dd ends.
+        // Like dd.
         (None, Some(libc::SIGXFSZ)) if matches!(seen.case.verb, Verb::Dd(_)) => Ok(()),
         (Some(code), None) if matches!(seen.case.verb, Verb::Dd(name) if name != "dd") && *code < 100 => Ok(()),
         _ => Err(format!("status {code:?}, signal {signal:?}; {sent:?} were sent")),
     }
 }
 
-/// All JSON that it gave, which has to be JSON: documents on standard output, lines on standard error.
+/// All its JSON output, which must be valid: documents on standard output, lines on standard error.
 fn reports(seen: &Seen<'_>) -> Result<Vec<Value>, String> {
     let mut found = Vec::new();
     let Ended { stdout, stderr, code, .. } = seen.ended;
     if matches!(seen.case.verb, Verb::Dd(_)) {
         return Ok(found);
     }
-    // Before it listens to signals it has no words; once it was told twice, it has no time for them.
+    // Before it handles signals it prints nothing; nor after a second signal.
     let is_early = seen.has("--dry-run") && !seen.ended.sent.is_empty()
         || seen.case.signals().iter().any(|sent| !sent.when_ready)
         || seen.at_once();
@@ -133,7 +134,7 @@ fn reports(seen: &Seen<'_>) -> Result<Vec<Value>, String> {
     Ok(found)
 }
 
-/// Files that this command may make, by name.
+/// Names of files that this command may create.
 fn may_be_made(seen: &Seen<'_>) -> Vec<PathBuf> {
     let Scene { place, state, dests, .. } = seen.scene;
     let mut names: Vec<PathBuf> = dests.iter().filter_map(|dest| dest.file.clone()).collect();
@@ -141,7 +142,7 @@ fn may_be_made(seen: &Seen<'_>) -> Vec<PathBuf> {
         return Vec::new();
     }
     if seen.is_refused() {
-        // The folder in which it looked whether a journal could be made.
+        // The directory in which it checked whether a journal could be created.
         return vec![state.join("haul")];
     }
     if seen.case.verb == Verb::Copy {
@@ -156,7 +157,7 @@ fn may_be_made(seen: &Seen<'_>) -> Vec<PathBuf> {
     names
 }
 
-/// Each file but those that are to be written is as it was, and none is left that should not be.
+/// Checks that unrelated files are unchanged, and that no unexpected file exists.
 fn bystanders(seen: &Seen<'_>) -> Result<(), String> {
     let Seen { scene, before, after, .. } = *seen;
     let written: Vec<(u64, u64)> = written_inodes(seen);
@@ -164,7 +165,7 @@ fn bystanders(seen: &Seen<'_>) -> Result<(), String> {
     let is_journal = |path: &Path| path.to_string_lossy().contains("journal");
     for (path, was) in before {
         let Some(is) = after.get(path) else {
-            ensure!(seen.follows && is_journal(path), "{} is gone", path.display());
+            ensure!(seen.follows && is_journal(path), "{} was removed", path.display());
             continue;
         };
         if written.contains(&was.inode) {
@@ -202,9 +203,13 @@ fn written_inodes(seen: &Seen<'_>) -> Vec<(u64, u64)> {
     dests.filter_map(path).filter_map(|path| seen.before.get(&path).map(|entry| entry.inode)).collect()
 }
 
-/// The ranges of the copy that cannot be read, in whole pages.
+/// The unreadable ranges of the copy, in whole pages.
 pub fn bad(case: &Case) -> Vec<std::ops::Range<u64>> {
     let Source::Failing { bad, .. } = &case.source else { return Vec::new() };
+    if let Some(list) = &case.lists.of_side[0] {
+        let of_copy = |bad: &std::ops::Range<u64>| of_copy(list, bad.start as usize..bad.end as usize);
+        return bad.iter().flat_map(of_copy).map(|bad| bad.start as u64..bad.end as u64).collect();
+    }
     let skip = case.skip.unwrap_or(0);
     bad.iter().map(|bad| bad.start.saturating_sub(skip)..bad.end.saturating_sub(skip)).collect()
 }

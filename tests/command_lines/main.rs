@@ -1,7 +1,7 @@
-//! Command lines that nobody thought of: sides, options, faults and signals drawn at random, and every byte and file
-//! around them compared before and after, by code that is not haul's.
+//! Random command lines: sides, options, faults and signals, with every byte and file around them compared before
+//! and after, by code that is independent of haul.
 //!
-//! HAUL_FUZZ_RUNS says how many are made up, HAUL_FUZZ_SEED from which number; HAUL_FUZZ_CASE runs one of them alone.
+//! HAUL_FUZZ_RUNS is their number, HAUL_FUZZ_SEED the first seed; HAUL_FUZZ_CASE runs only one of them.
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -13,37 +13,38 @@ mod command;
 mod draw;
 mod expected;
 mod judge;
+mod lists;
 mod mend;
 mod reading;
 mod run;
 mod scene;
 mod snapshot;
 
-use crate::support::{haul_path, skip};
+use crate::support::{first_difference, haul_path, skip};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// How many cases run at once.
+/// Number of concurrent cases.
 const WORKERS: usize = 4;
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
-/// Fails with the place of the first difference.
+/// Returns an error with the offset of the first difference.
 fn ensure_equal(expected: &[u8], is: &[u8], what: &str) -> Result<(), String> {
     if expected == is {
         return Ok(());
     }
-    let at = expected.iter().zip(is).position(|(one, other)| one != other);
+    let at = first_difference(expected, is);
     let differing = expected.iter().zip(is).filter(|(one, other)| one != other).count();
     Err(format!("{what}: {} bytes instead of {}, {differing} differ, the first at {at:?}", is.len(), expected.len()))
 }
 
-/// Runs these cases, several at once, for most of their time they wait; how many ended how, and what failed.
+/// Runs these cases, several at once because they mostly wait; returns how many ended in each way, and the failures.
 fn run_all(cases: Range<u64>, seed: u64) -> (BTreeMap<String, u64>, Vec<String>) {
     let (next, all) = (AtomicU64::new(cases.start), Mutex::new((BTreeMap::<String, u64>::new(), Vec::new())));
     thread::scope(|scope| {
@@ -70,7 +71,7 @@ fn run_all(cases: Range<u64>, seed: u64) -> (BTreeMap<String, u64>, Vec<String>)
 }
 
 #[test]
-fn made_up_command_lines_change_what_they_should_and_say_what_they_did() {
+fn random_command_lines_have_the_expected_effect_and_report_it() {
     let (seed, runs) = (number("HAUL_FUZZ_SEED").unwrap_or(1), number("HAUL_FUZZ_RUNS").unwrap_or(120));
     let (ends, failures) = run_all(number("HAUL_FUZZ_CASE").map_or(0..runs, |one| one..one + 1), seed);
     println!("{ends:#?}");

@@ -1,11 +1,11 @@
-//! Takes out of a case what would only be refused.
+//! Removes options from a case that would only be refused.
 use super::case::{By, Case, Dest, Source, Verb, Words};
 use super::draw::{NAMES, chance, offset, one_of};
 use fastrand::Rng;
 
-/// Takes out what would only be refused, mostly, and slows down what is to be interrupted.
+/// Usually removes options that would only be refused, and slows down copies to be interrupted.
 pub fn make_sense(rng: &mut Rng, case: &mut Case) {
-    // Files that are dests have names of their own, even where there are several.
+    // Files used as dests have distinct names, even if there are several.
     let mut taken = Vec::new();
     for dest in &mut case.dests {
         if let Dest::File { name, .. } = dest {
@@ -37,7 +37,7 @@ pub fn make_sense(rng: &mut Rng, case: &mut Case) {
         mend(rng, case);
     }
     if matches!(case.verb, Verb::Dd(_)) {
-        // An endless source of dd is endless; and what goes through a pipe in packets is lost where a read is short.
+        // An endless source of dd never ends; and data from a pipe is lost after a short read.
         case.count = case.count.or((case.source == Source::Zero).then_some(case.len as u64));
         if case.dests[0] != Dest::Null && !matches!(case.dests[0], Dest::File { .. } | Dest::Loop { .. }) {
             drop_options(case, &["oflag"]);
@@ -53,19 +53,19 @@ pub fn make_sense(rng: &mut Rng, case: &mut Case) {
     }
 }
 
-/// It is written to by `-`.
+/// Whether it is written as `-`.
 fn is_standard_output(dest: &Dest) -> bool {
     matches!(dest, Dest::Pipe { .. } | Dest::Redirected)
 }
 
-/// Takes out these options, with their values.
+/// Removes these options, with their values.
 pub fn drop_options(case: &mut Case, names: &[&str]) {
     let is_one =
         |words: &Words| names.iter().any(|name| words[0] == *name || words[0].starts_with(&format!("{name}=")));
     case.options.retain(|words| !is_one(words));
 }
 
-/// Takes out options that cannot be meant together.
+/// Removes options that exclude each other.
 fn mend(rng: &mut Rng, case: &mut Case) {
     case.is_mended = true;
     let has_no_places = matches!(case.source, Source::Pipe { .. } | Source::Fifo | Source::Redirected);
@@ -81,7 +81,7 @@ fn mend(rng: &mut Rng, case: &mut Case) {
         case.count = (case.source == Source::Zero).then_some(513);
     }
     let is_stream = |dest: &Dest| is_standard_output(dest) || matches!(dest, Dest::Fifo | Dest::Null | Dest::Full);
-    if has_no_places || case.source == Source::Zero {
+    if has_no_places || case.source == Source::Zero || case.dests.len() < 2 {
         drop_options(case, &["--independent"]);
     }
     if case.len == 0 {

@@ -1,4 +1,4 @@
-//! What is looked at after a command that ended well, by commands that only read.
+//! Checks after a successful command, by commands that only read.
 use super::case::{Source, Verb};
 use super::chain::{Chain, is_fine};
 use super::command::shown;
@@ -10,7 +10,7 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 
 impl Chain<'_> {
-    /// What only reads says what is, and changes nothing.
+    /// Checks that reading commands report the state and change nothing.
     pub fn look_again(&mut self) -> Result<(), String> {
         let (case, scene) = (self.case, self.scene);
         if case.verb == Verb::Pattern {
@@ -27,6 +27,7 @@ impl Chain<'_> {
         if again && case.number.is_multiple_of(3) && place.address != "-" {
             let mut words = vec!["verify".to_owned()];
             words.extend(range().flatten());
+            words.extend(case.lists.words());
             words.extend([scene.source.clone(), place.address.clone()]);
             self.reads_only(&words, 0)?;
         }
@@ -38,27 +39,27 @@ impl Chain<'_> {
             let shown = self.reads_only(&["manifest", "show", "--json", "manifest"].map(str::to_owned), 0)?;
             let json = serde_json::from_slice::<Value>(&shown.stdout);
             ensure!(json.is_ok(), "manifest show --json prints no JSON");
-            if matches!(case.source, Source::File { .. }) && !scene.wanted(case).is_empty() {
+            if matches!(case.source, Source::File { .. }) && !scene.wanted(case).is_empty() && case.lists.is_empty() {
                 return self.bring_up_to_date(&range().flatten().collect::<Vec<_>>());
             }
         }
         Ok(())
     }
 
-    /// Changes some of the source, and copies that by the manifest: the dest is not read, and becomes equal.
+    /// Changes a part of the source, and copies it with the manifest: the dest is not read, and becomes equal.
     fn bring_up_to_date(&mut self, range: &[String]) -> Result<(), String> {
         let (scene, place) = (self.scene, &self.scene.dests[0]);
         let source = scene.place.join("src");
-        let mut bytes = fs::read(&source).expect("it is there");
+        let mut bytes = fs::read(&source).expect("it exists");
         bytes.iter_mut().step_by(300_007).for_each(|byte| *byte ^= 0x55);
-        fs::write(&source, &bytes).expect("it is ours");
+        fs::write(&source, &bytes).expect("this test created it");
         let options = ["copy", "--yes", "--progress", "none", "--delta=manifest"].map(str::to_owned);
         let words = [&options[..], range, &[scene.source.clone(), place.address.clone()]].concat();
-        self.told.push(format!("haul {}", shown(&words)));
+        self.reported.push(format!("haul {}", shown(&words)));
         let asked = Asked { program: self.program, words: &words, fault: None, feed_all: true };
         let ended = run(&asked, scene, self.case);
         ensure!(ended.code == Some(0), "{:?} instead of 0: {}", ended.code, ended.stderr);
-        let is = fs::read(place.file.as_ref().expect("it is a file")).expect("it is there");
+        let is = fs::read(place.file.as_ref().expect("it is a file")).expect("it exists");
         let (skip, seek) = (self.case.skip.unwrap_or(0) as usize, self.case.seek.unwrap_or(0) as usize);
         let len = scene.wanted(self.case).len();
         ensure_equal(&bytes[skip..skip + len], &is[seek..seek + len], "by the manifest")?;
@@ -67,7 +68,7 @@ impl Chain<'_> {
         self.reads_only(&verify, 0).map(drop)
     }
 
-    /// A pattern that was written is found whole, and one bit that was flipped is found where it is.
+    /// Checks that a written pattern is clean, and that a flipped bit is found at its offset.
     fn check_pattern(&mut self) -> Result<(), String> {
         let (case, place) = (self.case, &self.scene.dests[0]);
         let (Some(file), false) = (&place.file, case.has("--dry-run")) else { return Ok(()) };
@@ -76,23 +77,24 @@ impl Chain<'_> {
         let words = [&check[..], &[count.to_string(), place.address.clone()]].concat();
         self.reads_only(&words, 0)?;
         let at = case.number.wrapping_mul(7919) % count;
-        let open = OpenOptions::new().read(true).write(true).open(file).expect("it is there");
+        let open = OpenOptions::new().read(true).write(true).open(file).expect("it exists");
         let mut byte = [0];
         open.read_exact_at(&mut byte, at).expect("it is as long as its pattern");
-        open.write_all_at(&[byte[0] ^ 4], at).expect("it is ours");
+        open.write_all_at(&[byte[0] ^ 4], at).expect("this test created it");
         drop(open);
-        let told = self.reads_only(&words, 1)?;
-        let report: Value = serde_json::from_slice(&told.stdout).map_err(|error| format!("pattern check: {error}"))?;
+        let reported = self.reads_only(&words, 1)?;
+        let report: Value =
+            serde_json::from_slice(&reported.stdout).map_err(|error| format!("pattern check: {error}"))?;
         let run = &report["damage"]["runs"][0];
         let (from, len) = (run["offset_bytes"].as_u64().unwrap_or(0), run["len_bytes"].as_u64().unwrap_or(0));
-        ensure!((from..from + len).contains(&at), "a bit at {at} is flipped, and it says: {run}");
+        ensure!((from..from + len).contains(&at), "a bit at {at} is flipped, and it reports: {run}");
         Ok(())
     }
 
-    /// Runs a command that has to end with this status and to change nothing.
+    /// Runs a command that must end with this status and change nothing.
     fn reads_only(&mut self, words: &[String], status: i32) -> Result<Ended, String> {
         let before = self.scene.look();
-        self.told.push(format!("haul {}", shown(words)));
+        self.reported.push(format!("haul {}", shown(words)));
         let asked = Asked { program: self.program, words, fault: None, feed_all: true };
         let ended = run(&asked, self.scene, self.case);
         ensure!(ended.code == Some(status), "{:?} instead of {status}: {}", ended.code, ended.stderr);

@@ -1,4 +1,4 @@
-//! Runs one command in its folder: feeds it, takes what it gives, sends its signals, and waits for its end.
+//! Runs one command in its directory: feeds it, reads its output, sends signals, and waits for it.
 use super::case::{Case, Dest, Fault, Sent, Source};
 use super::scene::Scene;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -15,33 +15,33 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A case takes a second; a command that takes this long hangs, however busy the machine is.
+/// A case takes a second; a command that takes this long hangs, even on a busy machine.
 const HANGS_AFTER: Duration = Duration::from_secs(180);
 
-/// In which pieces a pipe is fed: none of them a block, a page or a sector.
+/// Sizes of the pieces written into a pipe: none is a block, a page or a sector.
 const PIECES: [usize; 8] = [1, 4095, 70_001, 512, 65_536, 17, 131_071, 1 << 20];
 
-/// How a command ended, and what it gave.
+/// How a command ended, and its output.
 pub struct Ended {
     pub code: Option<i32>,
     pub signal: Option<i32>,
     /// It had to be killed.
     pub hung: bool,
     pub stdout: Vec<u8>,
-    /// What came out of a FIFO that it wrote to.
+    /// The data that it wrote to a FIFO.
     pub fifo: Vec<u8>,
     pub stderr: String,
     /// Signals that were sent before it had ended.
     pub sent: Vec<i32>,
 }
 
-/// How a command is to be run.
+/// How to run a command.
 pub struct Asked<'a> {
-    /// What is run, and words before the others.
+    /// The program, and leading arguments.
     pub program: &'a [PathBuf],
     pub words: &'a [String],
     pub fault: Option<&'a Fault>,
-    /// The pipe gives everything, whatever the case says.
+    /// The pipe delivers everything, even if that of the case stalls.
     pub feed_all: bool,
 }
 
@@ -54,20 +54,21 @@ pub fn run(asked: &Asked<'_>, scene: &Scene, case: &Case) -> Ended {
     match case.source {
         Source::Pipe { .. } => drop(command.stdin(Stdio::piped())),
         Source::Redirected => {
-            let file = File::open(scene.place.join("src")).expect("it is there");
+            let file = File::open(scene.place.join("src")).expect("it exists");
             command.stdin(file);
         }
         _ => {}
     }
     if let Some(at) = case.dests.iter().position(|dest| *dest == Dest::Redirected) {
         let file = scene.dests[at].file.as_ref().expect("it is a file");
-        command.stdout(OpenOptions::new().write(true).open(file).expect("it is ours"));
+        command.stdout(OpenOptions::new().write(true).open(file).expect("this test created it"));
     }
     if let Some(Fault::FileSize(most)) = asked.fault {
         limit_file_size(&mut command, *most);
     }
+    catch_signals(&mut command);
     let mut child = command.spawn().expect("the program runs");
-    let process = pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).expect("it is our child");
+    let process = pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).expect("it is a child of this process");
     let over = AtomicBool::new(false);
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
     let mut stderr = child.stderr.take().expect("it is piped");
@@ -88,10 +89,10 @@ pub fn run(asked: &Asked<'_>, scene: &Scene, case: &Case) -> Ended {
         let stdout = scope.spawn(move || stdout.map_or_else(Vec::new, |pipe| take(pipe, closes_after)));
         let has_fifo = case.dests.contains(&Dest::Fifo);
         let fifo = scope.spawn(move || if has_fifo { empty_fifo(&scene.place.join("dst-fifo"), over) } else { vec![] });
-        let said = scope.spawn(move || {
-            let mut said = Vec::new();
-            stderr.read_to_end(&mut said).expect("a pipe can be read");
-            String::from_utf8_lossy(&said).into_owned()
+        let messages = scope.spawn(move || {
+            let mut messages = Vec::new();
+            stderr.read_to_end(&mut messages).expect("a pipe can be read");
+            String::from_utf8_lossy(&messages).into_owned()
         });
         let sent = match asked.fault {
             Some(Fault::Signals(signals)) => send(&mut child, &process, signals),
@@ -101,19 +102,35 @@ pub fn run(asked: &Asked<'_>, scene: &Scene, case: &Case) -> Ended {
         if hung {
             let _ = pidfd_send_signal(&process, Signal::KILL);
         }
-        let status = child.wait().expect("it is our child");
+        let status = child.wait().expect("it is a child of this process");
         over.store(true, SeqCst);
         let failed = "the threads of a case do not panic";
         let (stdout, fifo) = (stdout.join().expect(failed), fifo.join().expect(failed));
-        let stderr = said.join().expect(failed);
+        let stderr = messages.join().expect(failed);
         Ended { code: status.code(), signal: status.signal(), hung, stdout, fifo, stderr, sent }
     })
 }
 
+/// Signals that are ignored here, as SIGINT is for background processes of a shell, must not be ignored there: haul
+/// would leave them ignored and never end by them.
+fn catch_signals(command: &mut Command) {
+    // SAFETY: signal may be called between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+                if libc::signal(signal, libc::SIG_DFL) == libc::SIG_ERR {
+                    return Err(std::io::Error::last_os_error());
+                }
+            }
+            Ok(())
+        });
+    }
+}
+
 fn limit_file_size(command: &mut Command, most: u64) {
-    // An instrumented haul would meet the limit once more when it writes its coverage data, and say so.
+    // An instrumented haul would exceed the limit again when it writes its coverage data, and print an error.
     command.env("LLVM_PROFILE_FILE", "/dev/null");
-    // SAFETY: setrlimit may be called between fork and exec, and gets a structure that lives as long as the call.
+    // SAFETY: setrlimit may be called between fork and exec, with a structure that lives as long as the call.
     unsafe {
         command.pre_exec(move || {
             let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
@@ -125,7 +142,7 @@ fn limit_file_size(command: &mut Command, most: u64) {
     }
 }
 
-/// It ended within this time.
+/// Whether it ended within this time.
 fn ends_within(process: &OwnedFd, time: Duration) -> bool {
     let until = Instant::now() + time;
     loop {
@@ -139,7 +156,7 @@ fn ends_within(process: &OwnedFd, time: Duration) -> bool {
     }
 }
 
-/// Sends each signal at its moment; those that it lived to get.
+/// Sends each signal at its moment; returns those that were sent before it ended.
 fn send(child: &mut Child, process: &OwnedFd, signals: &[Sent]) -> Vec<i32> {
     let mut sent = Vec::new();
     for Sent { signal, when_ready, after_us } in signals {
@@ -158,15 +175,16 @@ fn send(child: &mut Child, process: &OwnedFd, signals: &[Sent]) -> Vec<i32> {
     sent
 }
 
-/// Waits until it catches SIGINT; whether it ever did.
+/// Waits until it handles SIGINT; returns whether it did.
 fn wait_until_ready(id: u32, process: &OwnedFd) -> bool {
+    let until = Instant::now() + HANGS_AFTER;
     loop {
         let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("0").trim();
         if u64::from_str_radix(caught, 16).unwrap_or(0) & (1 << (libc::SIGINT - 1)) != 0 {
             return true;
         }
-        if ends_within(process, Duration::from_micros(200)) {
+        if Instant::now() >= until || ends_within(process, Duration::from_micros(200)) {
             return false;
         }
     }
@@ -176,7 +194,7 @@ fn feed(mut pipe: impl Write, bytes: &[u8], stalls_at: Option<usize>, over: &Ato
     let mut rest = &bytes[..stalls_at.unwrap_or(bytes.len()).min(bytes.len())];
     for piece in PIECES.iter().cycle() {
         let (now, later) = rest.split_at((*piece).min(rest.len()));
-        // It may end before it has everything.
+        // It may end before it has read everything.
         if now.is_empty() || pipe.write_all(now).is_err() {
             break;
         }
@@ -188,7 +206,7 @@ fn feed(mut pipe: impl Write, bytes: &[u8], stalls_at: Option<usize>, over: &Ato
 }
 
 fn feed_fifo(path: &Path, bytes: &[u8], over: &AtomicBool) {
-    // Where nobody reads, opening it fails instead of waiting for somebody.
+    // Without a reader, opening fails instead of waiting for one.
     let open = || OpenOptions::new().write(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(path);
     let mut rest = bytes;
     let mut fifo = loop {
@@ -207,7 +225,7 @@ fn feed_fifo(path: &Path, bytes: &[u8], over: &AtomicBool) {
     }
 }
 
-/// Reads to the end, or so many bytes.
+/// Reads to the end, or this number of bytes.
 fn take(pipe: impl Read, closes_after: Option<u64>) -> Vec<u8> {
     let mut bytes = Vec::new();
     pipe.take(closes_after.unwrap_or(u64::MAX)).read_to_end(&mut bytes).expect("a pipe can be read");
@@ -218,7 +236,7 @@ fn empty_fifo(path: &Path, over: &AtomicBool) -> Vec<u8> {
     let open = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(path);
     let (mut fifo, mut bytes, mut buffer) = (open.expect("it is a FIFO"), Vec::new(), vec![0; 65_536]);
     loop {
-        // Looked at before the read: what is in it then, nobody adds to.
+        // Checked before the read: nothing is added to its content after that.
         let last = over.load(SeqCst);
         match fifo.read(&mut buffer) {
             Ok(0) if last => return bytes,

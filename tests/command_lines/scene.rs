@@ -1,53 +1,56 @@
-//! The folder of a case: sides, and files of others beside them.
+//! The directory of a case: sides, and unrelated files beside them.
 use super::case::{Before, By, Case, Dest, Source};
+use super::lists::{gathered, scattered};
 use super::snapshot::{Snapshot, look};
-use crate::support::{FailingDisk, Fails, Folder, LoopDevice, Mount, memory_dir, noise, scratch};
+use crate::support::{FailingDisk, Fails, LoopDevice, Mount, ScratchDir, memory_dir, noise, repeated, scratch};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{FileExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-/// Names of files that belong to nobody in the case, some of which programs like to make up.
+/// Names of unrelated files, some of which programs use for temporary files.
 const BYSTANDERS: [&str; 6] =
     ["bystander", "manifest.new", ".dst.haul-journal.new", "dst~", "map.tmp", ".journal.haul-new"];
 
 /// One dest, ready to be written to.
 pub struct Place {
-    /// As it stands on the command line.
+    /// Its name on the command line.
     pub address: String,
-    /// Where its bytes can be read; `None`: a stream.
+    /// A file with its bytes; `None`: a stream.
     pub file: Option<PathBuf>,
-    /// The name of it, where a symbolic link led; `None`: it is no regular file.
+    /// Its name with symbolic links resolved; `None`: it is not a regular file.
     pub named: Option<PathBuf>,
-    /// What was there; `None`: it was not there, or is a stream.
+    /// Its former contents; `None`: it did not exist, or is a stream.
     pub before: Option<Vec<u8>>,
 }
 
-/// What the programs of a case are run in. Fields are dropped in their order: devices before the files beneath them.
+/// The environment of a case. Fields are dropped in order: devices before the files below them.
 pub struct Scene {
     loops: Vec<LoopDevice>,
     _failing: Vec<FailingDisk>,
     _mounts: Vec<Mount>,
     pub source: String,
-    /// All that can be read from the source.
+    /// All readable bytes of the source.
     pub bytes: Vec<u8>,
+    /// The bytes that its list selects.
+    listed: Option<Vec<u8>>,
     pub dests: Vec<Place>,
-    /// Where the commands are run.
+    /// The working directory of the commands.
     pub place: PathBuf,
     /// XDG_STATE_HOME and TMPDIR.
     pub state: PathBuf,
     pub temporary: PathBuf,
     unseen: Vec<PathBuf>,
-    dir: Folder,
+    dir: ScratchDir,
 }
 
 impl Scene {
-    /// Makes it; `None`: this machine cannot, which was said.
+    /// Creates the scene; `None`, with a message: this machine cannot.
     pub fn new(case: &Case) -> Option<Scene> {
         let dir = if case.in_memory { memory_dir() } else { scratch() };
         let [place, state, temporary] = ["place", "state", "temporary"].map(|name| dir.path().join(name));
-        for folder in [&place, &state, &temporary] {
-            fs::create_dir(folder).expect("scratch takes folders");
+        for directory in [&place, &state, &temporary] {
+            fs::create_dir(directory).expect("the directory can be created");
         }
         let mut scene = Scene {
             loops: Vec::new(),
@@ -55,6 +58,7 @@ impl Scene {
             _mounts: Vec::new(),
             source: String::new(),
             bytes: Vec::new(),
+            listed: None,
             dests: Vec::new(),
             place,
             state,
@@ -63,7 +67,12 @@ impl Scene {
             dir,
         };
         scene.put_bystanders();
+        for (name, text) in case.lists.files(case.number) {
+            fs::write(scene.place.join(name), text).expect("the file can be written");
+        }
         scene.make_source(case)?;
+        let places = case.lists.of_side[0].as_ref();
+        scene.listed = places.map(|places| gathered(&scene.bytes, places).expect("they are within the source"));
         for (number, dest) in case.dests.iter().enumerate() {
             let made = scene.make_dest(case, number, dest)?;
             scene.dests.push(made);
@@ -71,41 +80,45 @@ impl Scene {
         Some(scene)
     }
 
-    /// Everything that is in it.
+    /// Everything in it.
     pub fn look(&self) -> Snapshot {
         look(self.dir.path(), &self.unseen)
     }
 
-    /// The bytes that the copy is about, as far as the source has them.
+    /// The bytes to be copied, as far as the source has them.
     pub fn wanted(&self, case: &Case) -> &[u8] {
+        if let Some(listed) = &self.listed {
+            return listed;
+        }
         let skip = case.skip.unwrap_or(0).min(self.bytes.len() as u64) as usize;
         let rest = &self.bytes[skip..];
-        let count = case.count.unwrap_or(u64::MAX).min(rest.len() as u64) as usize;
+        let count = case.listed_bytes().map(|bytes| bytes as u64).or(case.count);
+        let count = count.unwrap_or(u64::MAX).min(rest.len() as u64) as usize;
         &rest[..count]
     }
 
-    /// The file beneath dest `number`, which is a device.
+    /// The file below dest `number`, which is a device.
     pub fn backing(&self, number: usize) -> PathBuf {
         self.dir.path().join(format!("bed-{number}/backing"))
     }
 
-    /// Waits until the kernel has closed what a program that was killed had open.
+    /// Waits until the kernel has closed the files of a killed program.
     pub fn wait_until_free(&self) {
         self.loops.iter().for_each(LoopDevice::wait_until_free);
     }
 
     fn put_bystanders(&self) {
         for name in BYSTANDERS {
-            fs::write(self.place.join(name), format!("{name} of somebody")).expect("scratch takes files");
+            fs::write(self.place.join(name), format!("{name} of another program")).expect("the file can be written");
         }
-        fs::write(self.place.join("empty"), "").expect("scratch takes files");
+        fs::write(self.place.join("empty"), "").expect("the file can be written");
         let mode = Permissions::from_mode(0o444);
-        fs::set_permissions(self.place.join("map.tmp"), mode).expect("it is ours");
-        symlink("bystander", self.place.join("bystander-link")).expect("scratch takes links");
-        symlink("nowhere", self.place.join("dangling")).expect("scratch takes links");
+        fs::set_permissions(self.place.join("map.tmp"), mode).expect("this test created it");
+        symlink("bystander", self.place.join("bystander-link")).expect("the test directory supports links");
+        symlink("nowhere", self.place.join("dangling")).expect("the test directory supports links");
         make_fifo(&self.place.join("fifo"));
-        fs::create_dir(self.place.join("folder")).expect("scratch takes folders");
-        fs::write(self.place.join("folder/in-it"), "in it").expect("scratch takes files");
+        fs::create_dir(self.place.join("folder")).expect("the directory can be created");
+        fs::write(self.place.join("folder/in-it"), "in it").expect("the file can be written");
     }
 
     fn make_source(&mut self, case: &Case) -> Option<()> {
@@ -117,7 +130,7 @@ impl Scene {
         }
         let bed = self.dir.path().join("bed-of-source");
         let backing = if is_device { bed.join("backing") } else { self.place.join("src") };
-        fs::create_dir(&bed).expect("scratch takes folders");
+        fs::create_dir(&bed).expect("the directory can be created");
         let is_file = matches!(case.source, Source::File { .. } | Source::Redirected);
         if is_device || is_file {
             write_sparsely(&backing, &self.bytes, matches!(case.source, Source::File { holes: true, .. }));
@@ -127,11 +140,11 @@ impl Scene {
             Source::File { by: By::Name, .. } => "src".to_owned(),
             Source::File { by: By::Absolute, .. } => backing.display().to_string(),
             Source::File { by: By::Symlink, .. } => {
-                symlink("src", link("src-link")).expect("scratch takes links");
+                symlink("src", link("src-link")).expect("the test directory supports links");
                 "src-link".to_owned()
             }
             Source::File { by: By::HardLink, .. } => {
-                fs::hard_link(&backing, link("src-hard")).expect("scratch takes links");
+                fs::hard_link(&backing, link("src-hard")).expect("the test directory supports links");
                 "src-hard".to_owned()
             }
             Source::Pipe { .. } | Source::Redirected => "-".to_owned(),
@@ -165,7 +178,7 @@ impl Scene {
 
     fn make_dest(&mut self, case: &Case, number: usize, dest: &Dest) -> Option<Place> {
         let bed = self.dir.path().join(format!("bed-{number}"));
-        fs::create_dir(&bed).expect("scratch takes folders");
+        fs::create_dir(&bed).expect("the directory can be created");
         let stream = |address: &str| Place { address: address.to_owned(), file: None, named: None, before: None };
         let other = noise(self.bytes.len() + 200_000, case.number + 7 + number as u64);
         Some(match dest {
@@ -173,7 +186,7 @@ impl Scene {
             Dest::Pipe { .. } => stream("-"),
             Dest::Redirected => {
                 let file = self.dir.path().join("redirected");
-                File::create(&file).expect("scratch takes files");
+                File::create(&file).expect("the file can be written");
                 Place { address: "-".to_owned(), file: Some(file), named: None, before: Some(Vec::new()) }
             }
             Dest::Fifo => {
@@ -181,11 +194,11 @@ impl Scene {
                 stream("dst-fifo")
             }
             Dest::Loop { more } => {
-                let needed = case.seek.unwrap_or(0) as i64 + self.wanted(case).len() as i64;
+                let needed = case.dest_end(self.wanted(case).len()) as i64;
                 let size = ((needed + more).max(4096) as usize).next_multiple_of(512);
                 let backing = bed.join("backing");
-                let before = other.into_iter().cycle().take(size).collect::<Vec<u8>>();
-                fs::write(&backing, &before).expect("scratch takes files");
+                let before = repeated(&other, size);
+                fs::write(&backing, &before).expect("the file can be written");
                 let address = self.attach(&backing)?;
                 Place { file: Some(address.clone().into()), address, named: None, before: Some(before) }
             }
@@ -193,16 +206,16 @@ impl Scene {
             Dest::Full => stream("/dev/full"),
             Dest::Small { room } => {
                 let at = self.dir.path().join("small");
-                fs::create_dir(&at).expect("scratch takes folders");
+                fs::create_dir(&at).expect("the directory can be created");
                 self._mounts.push(Mount::tmpfs(&at, *room)?);
                 let file = at.join("dst");
                 Place { address: file.display().to_string(), named: Some(file.clone()), file: Some(file), before: None }
             }
             Dest::Failing { bad } => {
                 let backing = bed.join("backing");
-                let size = (case.seek.unwrap_or(0) as usize + self.wanted(case).len()).next_multiple_of(4096).max(4096);
-                let before = other.into_iter().cycle().take(size).collect::<Vec<u8>>();
-                fs::write(&backing, &before).expect("scratch takes files");
+                let size = case.dest_end(self.wanted(case).len()).next_multiple_of(4096).max(4096);
+                let before = repeated(&other, size);
+                fs::write(&backing, &before).expect("the file can be written");
                 let disk = FailingDisk::over(&bed, &backing, Fails::Writes, bad.clone())?;
                 self.unseen.push(bed.join("failing"));
                 let path = disk.path();
@@ -221,9 +234,10 @@ impl Scene {
         let before = before.map(|before| match before {
             Before::Other(len) => other[..len.min(other.len())].to_vec(),
             Before::Nearly(more) => {
-                let (wanted, seek) = (self.wanted(case), case.seek.unwrap_or(0) as usize);
-                let mut bytes = other.iter().copied().cycle().take(seek).collect::<Vec<u8>>();
-                bytes.extend_from_slice(wanted);
+                let wanted = self.wanted(case);
+                let end = case.dest_end(wanted.len());
+                let bytes = repeated(other, end);
+                let mut bytes = scattered(&bytes, &case.places(1, wanted.len()), wanted);
                 bytes.iter_mut().step_by(70_003).for_each(|byte| *byte ^= 1);
                 let len = (bytes.len() as i64 + more).max(0) as usize;
                 bytes.resize(len, 9);
@@ -231,18 +245,18 @@ impl Scene {
             }
         });
         if let Some(bytes) = &before {
-            fs::write(&file, bytes).expect("scratch takes files");
+            fs::write(&file, bytes).expect("the file can be written");
         }
         let link = self.place.join(format!("link-{}", &name[..3.min(name.len())]));
         let address = match by {
             By::Name => name.to_owned(),
             By::Absolute => file.display().to_string(),
             By::Symlink => {
-                symlink(name, &link).expect("scratch takes links");
+                symlink(name, &link).expect("the test directory supports links");
                 link.display().to_string()
             }
             By::HardLink => {
-                fs::hard_link(&file, &link).expect("scratch takes links");
+                fs::hard_link(&file, &link).expect("the test directory supports links");
                 link.display().to_string()
             }
         };
@@ -252,25 +266,25 @@ impl Scene {
 }
 
 fn make_fifo(path: &Path) {
-    mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).expect("scratch takes FIFOs");
+    mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).expect("the test directory supports FIFOs");
 }
 
-/// Makes runs of zeros of it, of whole pages and of odd lengths.
+/// Fills runs with zeros, of whole pages and of odd lengths.
 fn make_holes(bytes: &mut [u8], number: u64) {
     let step = [65_536, 131_072, 100_000, 1 << 20][number as usize % 4];
     bytes.chunks_mut(step).skip(number as usize % 3).step_by(2).for_each(|chunk| chunk.fill(0));
 }
 
-/// With a hole wherever there are pages of zeros.
+/// Writes a file, with holes in place of all pages of zeros if `holes`.
 fn write_sparsely(path: &Path, bytes: &[u8], holes: bool) {
     if !holes {
-        return fs::write(path, bytes).expect("scratch takes files");
+        return fs::write(path, bytes).expect("the file can be written");
     }
-    let file = File::create(path).expect("scratch takes files");
+    let file = File::create(path).expect("the file can be written");
     for (number, page) in bytes.chunks(4096).enumerate() {
-        if page.iter().any(|byte| *byte != 0) {
-            file.write_all_at(page, number as u64 * 4096).expect("there is room");
+        if *page != [0; 4096][..page.len()] {
+            file.write_all_at(page, number as u64 * 4096).expect("there is enough space");
         }
     }
-    file.set_len(bytes.len() as u64).expect("it is ours");
+    file.set_len(bytes.len() as u64).expect("this test created it");
 }

@@ -1,10 +1,11 @@
-//! Every file below a folder, before and after: who it is, and what is in it.
+//! Every file below a directory, before and after: its identity and content.
+use crate::support::first_difference;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// All that is to be seen of one name.
+/// The properties of one name.
 #[derive(Clone, PartialEq)]
 pub struct Entry {
     pub inode: (u64, u64),
@@ -14,7 +15,7 @@ pub struct Entry {
     pub size: u64,
     pub modified_ns: i128,
     pub changed_ns: i128,
-    /// The bytes of a file, the way of a symbolic link.
+    /// The bytes of a file, or the target of a symbolic link.
     pub content: Vec<u8>,
 }
 
@@ -27,7 +28,7 @@ impl Entry {
             () => Vec::new(),
         };
         let ns = |seconds: i64, ns: i64| i128::from(seconds) * 1_000_000_000 + i128::from(ns);
-        // What is in a folder is compared by itself, and its times change with it, those of a FIFO with its bytes.
+        // The files in a directory are compared separately, and change its times, as data changes those of a FIFO.
         let (size, modified_ns, changed_ns, links) = if it.is_dir() || it.file_type().is_fifo() {
             (0, 0, 0, 0)
         } else {
@@ -37,17 +38,17 @@ impl Entry {
         Some(Entry { inode, mode: it.mode(), links, owner, size, modified_ns, changed_ns, content })
     }
 
-    /// It is a regular file.
+    /// Whether it is a regular file.
     pub fn is_file(&self) -> bool {
         self.mode & libc::S_IFMT == libc::S_IFREG
     }
 
-    /// What of it is another, in words.
+    /// The differences, in words.
     pub fn difference(&self, after: &Entry) -> String {
-        let mut said = Vec::new();
+        let mut messages = Vec::new();
         let mut compare = |what: &str, same: bool, from: String, to: String| {
             if !same {
-                said.push(format!("{what} {from} → {to}"));
+                messages.push(format!("{what} {from} → {to}"));
             }
         };
         let show = |value: &dyn std::fmt::Debug| format!("{value:?}");
@@ -58,27 +59,27 @@ impl Entry {
         compare("size", self.size == after.size, show(&self.size), show(&after.size));
         compare("mtime", self.modified_ns == after.modified_ns, show(&self.modified_ns), show(&after.modified_ns));
         compare("ctime", self.changed_ns == after.changed_ns, show(&self.changed_ns), show(&after.changed_ns));
-        let at = self.content.iter().zip(&after.content).position(|(one, other)| one != other);
-        compare("bytes", self.content == after.content, format!("{at:?}"), String::new());
-        said.join(", ")
+        let at = first_difference(&self.content, &after.content);
+        compare("bytes", at.is_none(), format!("{at:?}"), String::new());
+        messages.join(", ")
     }
 }
 
-/// Every name below a folder.
+/// Every name below a directory.
 pub type Snapshot = BTreeMap<PathBuf, Entry>;
 
-/// Looks at everything below `dir`, but at nothing below `unseen`.
+/// Examines everything below `dir`, except below `unseen`.
 pub fn look(dir: &Path, unseen: &[PathBuf]) -> Snapshot {
     let mut found = Snapshot::new();
-    let mut folders = vec![dir.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for path in fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+    let mut directories = vec![dir.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for path in fs::read_dir(&directory).into_iter().flatten().flatten().map(|entry| entry.path()) {
             if unseen.contains(&path) {
                 continue;
             }
             let Some(entry) = Entry::of(&path) else { continue };
             if entry.mode & libc::S_IFMT == libc::S_IFDIR {
-                folders.push(path.clone());
+                directories.push(path.clone());
             }
             found.insert(path, entry);
         }

@@ -1,4 +1,4 @@
-//! Several dests through the engines: whichever fails, and wherever, the others are as the source is.
+//! Several dests through the engines: if any of them fails, at any offset, the others equal the source.
 use crate::model::{pattern, plan, tuning};
 use haul::core::{
     Ended, Endpoint, EngineKind, NoObserver, Op, Outcome, Plan, PlanDest, Stop, Tally, WriteOrder, Zeros,
@@ -47,7 +47,7 @@ fn empty() -> Vec<u8> {
 }
 
 #[test]
-fn every_dest_becomes_the_source_by_every_engine_and_the_source_is_read_once() {
+fn every_engine_copies_to_every_dest_and_reads_the_source_once() {
     let bytes = pattern(LEN, 0x00f0_0f00_0000_0ff0);
     for engine in ENGINES {
         for zeros in [[Zeros::Write; 3], [Zeros::Leave, Zeros::Device, Zeros::Write]] {
@@ -68,7 +68,7 @@ fn every_dest_becomes_the_source_by_every_engine_and_the_source_is_read_once() {
 }
 
 #[test]
-fn wherever_one_fails_the_others_have_everything_and_what_is_claimed_of_it_is_there() {
+fn a_failure_of_one_dest_spares_the_others_and_its_claims_are_true() {
     let bytes = pattern(LEN, 0);
     let places = [0, 20 * 4096 + 5, LEN - 1];
     let whens = |offset: u64| {
@@ -83,9 +83,9 @@ fn wherever_one_fails_the_others_have_everything_and_what_is_claimed_of_it_is_th
             let outcome = run(&several_plan(engine, &[Zeros::Write; 3]), &source, &dests);
             let context = format!("{engine:?} {fault:?} of dest {failing}");
             assert!(matches!(outcome.ended, Ended::Complete), "{context}: {:?}", outcome.ended);
-            for (number, (dest, told)) in dests.iter().zip(&outcome.dests).enumerate() {
-                let claimed = told.claimed.len as usize;
-                assert_eq!(told.error.is_some(), number == failing, "{context}: dest {number}");
+            for (number, (dest, reported)) in dests.iter().zip(&outcome.dests).enumerate() {
+                let claimed = reported.claimed.len as usize;
+                assert_eq!(reported.error.is_some(), number == failing, "{context}: dest {number}");
                 assert_eq!(claimed == LEN, number != failing, "{context}: dest {number} claims {claimed}");
                 assert!(dest.bytes()[SEEK..SEEK + claimed] == bytes[..claimed], "{context}: dest {number}");
                 if number != failing {
@@ -97,7 +97,7 @@ fn wherever_one_fails_the_others_have_everything_and_what_is_claimed_of_it_is_th
 }
 
 #[test]
-fn when_all_fail_the_copy_fails_and_each_says_why() {
+fn a_copy_fails_if_all_dests_fail_each_with_its_reason() {
     let bytes = pattern(LEN, 0);
     for engine in ENGINES {
         let source = Arc::new(Memory::disk(bytes.clone(), &[]));
@@ -105,16 +105,16 @@ fn when_all_fail_the_copy_fails_and_each_says_why() {
         let dests = ends.map(|fault| Arc::new(Memory::disk(empty(), &[fault])));
         let outcome = run(&several_plan(engine, &[Zeros::Write; 2]), &source, &dests);
         assert!(matches!(outcome.ended, Ended::Failed(_)), "{engine:?}: {:?}", outcome.ended);
-        for (dest, told) in dests.iter().zip(&outcome.dests) {
-            let claimed = told.claimed.len as usize;
-            assert!(told.error.is_some() && claimed <= 9 * 4096, "{engine:?}: {claimed}");
+        for (dest, reported) in dests.iter().zip(&outcome.dests) {
+            let claimed = reported.claimed.len as usize;
+            assert!(reported.error.is_some() && claimed <= 9 * 4096, "{engine:?}: {claimed}");
             assert!(dest.bytes()[SEEK..SEEK + claimed] == bytes[..claimed], "{engine:?}");
         }
     }
 }
 
 #[test]
-fn a_dest_that_holds_the_others_up_is_left_behind_and_claims_only_what_it_has() {
+fn a_dest_that_delays_the_others_is_left_behind_with_true_claims() {
     let bytes = pattern(LEN, 0);
     for engine in [EngineKind::Ring, EngineKind::Threads] {
         for may_fall_behind in [true, false] {

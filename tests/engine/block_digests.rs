@@ -1,4 +1,4 @@
-//! Digests of blocks beside the copy, and of what is read back: those of the bytes, whatever the way.
+//! Digests of blocks, computed during the copy and when reading back: those of the bytes, with any engine.
 use crate::model::{pattern, plan, tuning};
 use haul::core::{
     BlockDigest, BlockDigests, DigestedBlock, Ended, Endpoint, EngineKind, Event, Extent, HashKind, Kind, Observer, Op,
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 const ENGINES: [EngineKind; 3] = [EngineKind::Ring, EngineKind::Threads, EngineKind::Sync];
 const BLOCK: u64 = 64 << 10;
 
-/// Keeps the blocks that were told.
+/// Stores the reported blocks.
 #[derive(Default)]
 struct JournalTotals(Mutex<Vec<DigestedBlock>>);
 
@@ -52,7 +52,7 @@ fn digesting(plan: Plan) -> Plan {
     Plan { digest_blocks: Some(BlockDigests { kind: HashKind::Blake3, block_bytes: BLOCK }), ..plan }
 }
 
-/// Bytes with whole blocks of zeros in them.
+/// Bytes with some blocks of zeros.
 fn bytes(len: usize, zero_blocks: u64) -> Vec<u8> {
     let mut bytes = pattern(len, 0x10);
     for (number, block) in bytes.chunks_mut(BLOCK as usize).enumerate() {
@@ -67,7 +67,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_copy_and_its_reading_back_tell_the_same_blocks(
+    fn a_copy_and_its_read_back_report_the_same_blocks(
         engine in prop::sample::select(ENGINES.to_vec()), len in 0usize..400_000, zero_blocks: u64,
         skip in 0usize..5000, seek in 0usize..5000, block_bytes in 4096u32..90_000, depth in 1u32..9,
         ask_holes: bool, stream: bool, heads: [bool; 2], faulty: bool,
@@ -85,40 +85,40 @@ proptest! {
         copy.write_order = if heads[1] { WriteOrder::Submitted } else { WriteOrder::Any };
         let from = if stream { Memory::pipe(source, &faults) } else { Memory::disk(source, &faults) };
         let dest = Arc::new(Memory::disk(vec![0xAA; seek + len], &faults));
-        let (outcome, _, told) = run(&copy, Arc::new(from), dest.clone());
+        let (outcome, _, reported) = run(&copy, Arc::new(from), dest.clone());
         prop_assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
-        prop_assert_eq!(&told, &expected(&content));
+        prop_assert_eq!(&reported, &expected(&content));
 
         let mut back = Plan { route: Route::ReadBack, len: Some(len as u64), zeros: Zeros::Write, ..copy };
         back.ask_holes = false;
         let (outcome, tally, read) = run(&back, missing_side(), dest.clone());
         prop_assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
-        prop_assert_eq!(read, told);
+        prop_assert_eq!(read, reported);
         prop_assert_eq!((outcome.totals.compared_bytes, tally.copied_bytes()), (len as u64, len as u64));
         prop_assert_eq!(outcome.claimed.len, len as u64);
     }
 }
 
 #[test]
-fn a_bad_place_read_back_is_one_of_the_dest_and_no_block_with_it_is_told() {
+fn a_read_error_during_read_back_is_an_error_of_the_dest_without_a_digest() {
     for engine in ENGINES {
         let mut back = digesting(plan(engine, Some(400_000), 0, 0));
         back.route = Route::ReadBack;
         let bad = Fault::BadAt { op: Op::Read, offset: 200_000, errno: libc::EIO };
         let dest = Arc::new(Memory::disk(vec![1; 400_000], &[bad]));
-        let (outcome, _, told) = run(&back, missing_side(), dest);
+        let (outcome, _, reported) = run(&back, missing_side(), dest);
         let Ended::Failed(error) = &outcome.ended else { panic!("{engine:?}: {:?}", outcome.ended) };
         assert_eq!((error.kind, error.side, error.offset), (Kind::Io, Some(Side::Dest), Some(200_000 / 512 * 512)));
         let last = 3 * BLOCK;
         assert!(
-            told.iter().all(|block| block.extent.end() <= last || block.extent.len < BLOCK),
-            "{engine:?}: {told:?}"
+            reported.iter().all(|block| block.extent.end() <= last || block.extent.len < BLOCK),
+            "{engine:?}: {reported:?}"
         );
     }
 }
 
 #[test]
-fn a_dest_that_lost_its_end_is_a_failure() {
+fn a_truncated_dest_fails_the_read_back() {
     for engine in ENGINES {
         let mut back = digesting(plan(engine, Some(300_000), 0, 0));
         back.route = Route::ReadBack;

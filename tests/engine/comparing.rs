@@ -1,4 +1,4 @@
-//! Two sides that are compared: every engine finds what a look at every byte finds, and claims no more than it saw.
+//! Comparing two sides: every engine finds the same as a comparison of all bytes, and claims only what it compared.
 use crate::model::{pattern, plan, run, tuning};
 use haul::core::{Differences, Ended, EngineKind, Kind, Op, Plan, Route, Side, WriteOrder};
 use haul::disks::memory::{Fault, Memory};
@@ -22,7 +22,7 @@ fn comparison(engine: EngineKind, len: Option<u64>, skip: u64, seek: u64) -> Pla
     plan
 }
 
-/// What a look at every byte finds in sectors of the dest.
+/// The result of comparing all bytes, in sectors of the dest.
 fn expected(source: &[u8], dest: &[u8], seek: usize) -> Differences {
     let mut differences = Differences::default();
     let mut at = 0;
@@ -43,7 +43,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_difference_is_found_and_nothing_else(
+    fn exactly_the_differences_are_found(
         engine in engines(), from in faults(), to in faults(), len in 0usize..150_000,
         skip in 0usize..5000, seek in 0usize..5000, zero_pages: u64, ask_holes: bool, ordered: bool, bursts: bool,
         block_bytes in 1u32..20_000, depth in 2u32..9, heads: [bool; 2],
@@ -74,7 +74,7 @@ proptest! {
     }
 
     #[test]
-    fn a_stream_is_compared_to_its_end_or_to_the_end_of_the_dest(
+    fn a_stream_is_compared_up_to_the_shorter_end(
         engine in engines(), from in faults(), to in faults(), len in 0usize..60_000, room in 0usize..60_000,
         block_bytes in 1u32..20_000, ends_together: bool,
     ) {
@@ -97,7 +97,7 @@ proptest! {
 }
 
 #[test]
-fn a_bad_place_of_either_side_is_named_and_nothing_behind_it_is_claimed() {
+fn a_read_error_of_either_side_is_named_and_no_byte_behind_it_is_claimed() {
     let len = 400_000;
     let bad = |offset: u64| [Fault::BadAt { op: Op::Read, offset, errno: libc::EIO }];
     for engine in ENGINES {
@@ -118,7 +118,7 @@ fn a_bad_place_of_either_side_is_named_and_nothing_behind_it_is_claimed() {
 }
 
 #[test]
-fn a_dest_that_loses_its_end_is_no_difference_but_a_failure() {
+fn a_dest_truncated_during_a_comparison_is_a_failure() {
     for engine in ENGINES {
         let source = Arc::new(Memory::disk(pattern(100_000, 0), &[]));
         let lost = [Fault::BadAt { op: Op::Read, offset: 50_000, errno: libc::ENODEV }];

@@ -1,4 +1,4 @@
-//! A copy that writes only what differs: the dest becomes what a plain copy makes it, and nothing else is written.
+//! A copy that writes only differences: the dest becomes the same as with a plain copy, and nothing else is written.
 use crate::model::{pattern, plan, run, tuning};
 use haul::core::{BlockDigests, Ended, EngineKind, Extent, HashKind, Op, Plan, Route, WriteOrder, Zeros};
 use haul::disks::memory::{Fault, Memory};
@@ -25,7 +25,7 @@ proptest! {
 
     #[test]
     fn the_dest_becomes_the_source_and_only_pieces_that_differ_are_written(
-        engine in prop::sample::select(ENGINES.to_vec()), len in 0usize..150_000, there in 0usize..160_000,
+        engine in prop::sample::select(ENGINES.to_vec()), len in 0usize..150_000, existing in 0usize..160_000,
         skip in 0usize..5000, seek in 0usize..5000, zero_pages: u64, ask_holes: bool, device_zeros: bool,
         detect: bool, ordered: bool, bursts: bool, hashed: bool, block_bytes in 4096u32..30_000, depth in 2u32..9,
         heads: [bool; 2], from_faulty: bool, to_faulty: bool,
@@ -34,8 +34,8 @@ proptest! {
         let faults = |faulty: bool| if faulty { vec![Fault::Uneven, Fault::Short(3000)] } else { vec![] };
         let source = pattern(skip + len + 100, zero_pages);
         let mut before = vec![0xAA; seek];
-        before.extend_from_slice(&source[skip..skip + len.min(there)]);
-        before.resize(seek + there.max(1), 0xBB);
+        before.extend_from_slice(&source[skip..skip + len.min(existing)]);
+        before.resize(seek + existing.max(1), 0xBB);
         for (at, by) in changes {
             let at = at.index(before.len());
             before[at] = before[at].wrapping_add(by);
@@ -64,8 +64,8 @@ proptest! {
         for extent in written(&dest) {
             bytes += extent.len;
             prop_assert!(extent.offset >= seek as u64 && extent.end() <= (seek + len) as u64);
-            // A short write is gone on with, so what is written may begin within a piece: some byte within a piece
-            // of it differs, or it is behind the old end.
+            // A short write is continued, so a written extent may begin within a piece: some byte within a piece of
+            // it differs, or it is beyond the old end.
             let from = (extent.offset.saturating_sub(PIECE.into()) as usize).max(seek);
             let to = ((extent.end() + u64::from(PIECE)) as usize).min(seek + len);
             let differs = to > before.len() || before[from..to] != after[from..to];
@@ -76,7 +76,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_right_already_is_not_written_at_all() {
+fn equal_pieces_are_not_written() {
     for engine in ENGINES {
         let bytes = pattern(300_000, 0x30);
         let dest = Arc::new(Memory::disk(bytes.clone(), &[]));
@@ -100,7 +100,7 @@ fn one_byte_costs_one_piece() {
 }
 
 #[test]
-fn a_place_of_the_dest_that_cannot_be_read_is_written() {
+fn an_unreadable_piece_of_the_dest_is_written() {
     for engine in ENGINES {
         let bytes = pattern(300_000, 0);
         let bad = Fault::BadAt { op: Op::Read, offset: 50_000, errno: libc::EIO };
@@ -114,7 +114,7 @@ fn a_place_of_the_dest_that_cannot_be_read_is_written() {
 }
 
 #[test]
-fn a_failed_write_ends_it_and_nothing_behind_it_is_claimed() {
+fn a_failed_write_ends_the_copy_and_no_byte_behind_it_is_claimed() {
     for engine in ENGINES {
         let bad = Fault::BadAt { op: Op::Write, offset: 100_000, errno: libc::EIO };
         let dest = Arc::new(Memory::disk(vec![0; 300_000], &[bad, Fault::Uneven]));
@@ -126,7 +126,7 @@ fn a_failed_write_ends_it_and_nothing_behind_it_is_claimed() {
 }
 
 #[test]
-fn a_stream_that_ends_within_a_block_is_compared_as_far_as_it_goes() {
+fn a_stream_that_ends_within_a_block_is_compared_to_its_end() {
     for engine in ENGINES {
         let bytes = pattern(100_001, 0);
         let mut old = bytes.clone();

@@ -1,4 +1,4 @@
-//! A copy that the device makes by itself: what is claimed of it, and what comes when it refuses.
+//! A copy that the device makes internally: its claims, and the fallback if it refuses.
 use crate::model::{pattern, plan};
 use haul::core::{
     DeviceCopy, Ended, Endpoint, EngineKind, Extent, Facts, Kind, NoObserver, OffloadSource, Op, Outcome, Request,
@@ -11,13 +11,13 @@ use std::sync::Mutex;
 
 const LEN: usize = 100_000;
 
-/// A dest that can copy within itself, 3000 bytes a command at most, up to a point.
+/// A dest that can copy internally, at most 3000 bytes per command, up to a limit.
 struct Device {
     memory: Memory,
     commands: Mutex<Vec<(Extent, u64)>>,
-    /// Commands after this many fail so.
+    /// Commands after this many fail with this error.
     fails: (usize, i32),
-    /// The wish to stop comes with this command.
+    /// This command requests the stop.
     stops: Option<usize>,
     stop: Stop,
 }
@@ -45,7 +45,7 @@ impl Endpoint for Device {
         }
         commands.push((from, to_offset));
         if Some(commands.len()) == self.stops {
-            self.stop.ask(libc::SIGTERM);
+            self.stop.request(libc::SIGTERM);
         }
         Ok(from.len.min(3000))
     }
@@ -69,7 +69,7 @@ fn run(device: &Arc<Device>) -> (Outcome, Tally) {
 }
 
 #[test]
-fn every_byte_is_asked_for_once_whatever_a_command_moves() {
+fn every_byte_is_requested_once_at_every_command_size() {
     let device = Arc::new(Device::new((usize::MAX, 0), None));
     let (outcome, tally) = run(&device);
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
@@ -84,7 +84,7 @@ fn every_byte_is_asked_for_once_whatever_a_command_moves() {
 }
 
 #[test]
-fn a_device_that_refuses_is_replaced_by_the_engine_that_moves_bytes_and_that_is_said() {
+fn a_refused_device_copy_falls_back_to_another_engine_with_a_note() {
     let device = Arc::new(Device::new((0, libc::EOPNOTSUPP), None));
     let (outcome, _) = run(&device);
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
@@ -94,7 +94,7 @@ fn a_device_that_refuses_is_replaced_by_the_engine_that_moves_bytes_and_that_is_
 }
 
 #[test]
-fn what_was_copied_before_a_failure_or_a_signal_is_claimed() {
+fn bytes_copied_before_a_failure_or_a_signal_are_claimed() {
     for errno in [libc::EIO, libc::EOPNOTSUPP] {
         let (outcome, _) = run(&Arc::new(Device::new((7, errno), None)));
         let Ended::Failed(error) = &outcome.ended else { panic!("it should have failed: {:?}", outcome.ended) };

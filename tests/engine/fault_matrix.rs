@@ -1,5 +1,5 @@
-//! What becomes of a copy when something fails: each failure at each place, on each kind of side, by each engine. The
-//! tables of docs/user/reliability.md are made here; one that is out of date fails. UPDATE=1 writes them.
+//! The result of a copy after each failure, at each offset, on each kind of side, with each engine. The tables of
+//! docs/user/reliability.md are generated here; an outdated one fails the test. UPDATE=1 writes them.
 mod bed;
 mod faulty;
 mod page;
@@ -8,7 +8,7 @@ use bed::{BLOCK_BYTES, BYTES, Bed, SECTOR_BYTES, Sort};
 use faulty::Fault;
 use haul::core::{Ended, EngineKind, Extent, Kind, OnError, Outcome, Side};
 
-/// A failure, in the words of the table, and what is asked for about errors.
+/// A failure, in the words of the table, and the value of --on-error.
 const FAILURES: [(&str, Fault, Side, OnError); 10] = [
     ("EIO, read", Fault::Eio, Side::Source, STOP),
     ("EIO, read, `--on-error retry:2`", Fault::Eio, Side::Source, OnError { skip: false, retries: 2 }),
@@ -24,18 +24,18 @@ const FAILURES: [(&str, Fault, Side, OnError); 10] = [
 const STOP: OnError = OnError { skip: false, retries: 0 };
 const ENGINES: [EngineKind; 2] = [EngineKind::Ring, EngineKind::Threads];
 
-/// Bytes that fail: in the first block, one in the middle, the last one.
+/// Bytes that fail: in the first block, one in the middle, in the last.
 const PLACES: [u64; 3] = [700, BYTES / 2 + 700, BYTES - 300];
 
-/// How it ended, in a few words. What is claimed must have arrived, and nothing else of the dest be changed.
+/// How it ended, in a few words. Asserts that claimed bytes are on the dest, and that nothing else of it changed.
 #[track_caller]
-fn told(bed: &Bed, outcome: &Outcome, fault: Fault, place: u64) -> String {
+fn reported(bed: &Bed, outcome: &Outcome, fault: Fault, place: u64) -> String {
     let (source, dest) = (bed.source(), bed.dest());
     let unread = &outcome.unread[Side::Source.index()].runs;
     let mut expected = source.clone();
     unread.iter().for_each(|bad| expected[bad.offset as usize..bad.end() as usize].fill(0));
     let claimed = outcome.claimed.end() as usize;
-    assert!(dest[..claimed] == expected[..claimed], "bytes are claimed that have not arrived");
+    assert!(dest[..claimed] == expected[..claimed], "bytes are claimed that were not copied");
     assert!(dest[BYTES as usize..] == bed.behind()[..], "bytes behind the copy were changed");
     let block = place / BLOCK_BYTES * BLOCK_BYTES;
     let sector = place / SECTOR_BYTES * SECTOR_BYTES;
@@ -53,13 +53,13 @@ fn told(bed: &Bed, outcome: &Outcome, fault: Fault, place: u64) -> String {
             let kind = match error.kind {
                 Kind::Io => "I/O error",
                 Kind::NoSpace => "full",
-                Kind::Gone => "gone",
+                Kind::Disconnected => "gone",
                 other => panic!("{other:?}: {error}"),
             };
-            let offset = error.offset.expect("every failure has its place");
+            let offset = error.offset.expect("every failure has an offset");
             let ended = offset / BLOCK_BYTES * BLOCK_BYTES;
             let (named, block) = match offset {
-                // What was in flight when it went is lost as well.
+                // Data in flight when it disappeared is lost as well.
                 _ if fault == Fault::Gone && offset <= place => ("first failed byte", ended),
                 _ if offset == sector => ("sector", block),
                 _ if (block..block + BLOCK_BYTES).contains(&offset) => ("block", block),
@@ -72,7 +72,7 @@ fn told(bed: &Bed, outcome: &Outcome, fault: Fault, place: u64) -> String {
             };
             format!("{kind}, {named} named; {claims}")
         }
-        Ended::Interrupted(_) | Ended::OutOfTime => panic!("nobody interrupted it"),
+        Ended::Interrupted(_) | Ended::OutOfTime => panic!("it was not interrupted"),
     }
 }
 
@@ -81,9 +81,9 @@ fn table(sort: Sort, bed: &Bed) -> String {
     let mut rows = String::from("| failure | first block | in the middle | last block |\n|---|---|---|---|\n");
     for (name, fault, side, on_error) in FAILURES {
         let cell = |place| {
-            let by = ENGINES.map(|engine| told(bed, &bed.copy(engine, fault, side, place, on_error), fault, place));
+            let by = ENGINES.map(|engine| reported(bed, &bed.copy(engine, fault, side, place, on_error), fault, place));
             assert_eq!(by[0], by[1], "{sort:?}, {name} at byte {place}: the engines do not agree");
-            // A server that takes a shell for each request takes minutes for the same once more.
+            // A server that runs a shell for each request would take minutes to repeat it.
             let resumed = ENGINES.into_iter().filter(|_| sort != Sort::Nbd);
             resumed.for_each(|engine| bed.copy_and_resume(engine, fault, side, place, on_error));
             by[0].clone()
@@ -94,21 +94,21 @@ fn table(sort: Sort, bed: &Bed) -> String {
 }
 
 #[test]
-fn the_page_tells_how_copies_of_files_end() {
+fn the_fault_matrix_of_file_copies_matches_its_page() {
     if let Some(bed) = Bed::new(Sort::File) {
         page::holds("file", &table(Sort::File, &bed));
     }
 }
 
 #[test]
-fn the_page_tells_how_copies_of_block_devices_end() {
+fn the_fault_matrix_of_block_devices_matches_its_page() {
     if let Some(bed) = Bed::new(Sort::Block) {
         page::holds("block", &table(Sort::Block, &bed));
     }
 }
 
 #[test]
-fn the_page_tells_how_copies_of_what_a_server_keeps_end() {
+fn the_fault_matrix_of_nbd_copies_matches_its_page() {
     if let Some(bed) = Bed::new(Sort::Nbd) {
         page::holds("nbd", &table(Sort::Nbd, &bed));
     }

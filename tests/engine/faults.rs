@@ -1,4 +1,4 @@
-//! What is left when something fails in the middle: nothing in flight, nothing claimed that did not arrive.
+//! After a failure nothing is in flight, and nothing is claimed that was not written.
 use crate::model::{copies, pattern, plan, run, tuning};
 use haul::core::{
     Ended, Endpoint, EngineKind, Error, Facts, Kind, NoObserver, Op, Outcome, Plan, Request, Side, Stop, Tally,
@@ -13,7 +13,7 @@ use std::time::Duration;
 const LEN: usize = 400_000;
 const ENGINES: [EngineKind; 3] = [EngineKind::Ring, EngineKind::Threads, EngineKind::Sync];
 
-/// Every engine, on sides without and with a head that moves, whose requests wait for each other.
+/// Every engine, on sides that are not rotational and that are, whose requests wait for each other.
 fn ways() -> impl Iterator<Item = (EngineKind, bool)> {
     ENGINES.into_iter().flat_map(|engine| [(engine, false), (engine, true)])
 }
@@ -40,7 +40,7 @@ fn bad(op: Op, offset: u64) -> Fault {
 }
 
 #[test]
-fn a_bad_byte_of_the_source_is_named_exactly_and_nothing_behind_it_is_claimed() {
+fn a_read_error_has_its_exact_offset_and_no_byte_behind_it_is_claimed() {
     for way in ways() {
         for offset in [0, 4096 * 10 + 700, LEN as u64 - 1] {
             let source = Arc::new(Memory::disk(pattern(LEN, 0), &[bad(Op::Read, offset)]));
@@ -50,7 +50,7 @@ fn a_bad_byte_of_the_source_is_named_exactly_and_nothing_behind_it_is_claimed() 
             assert_eq!((error.kind, error.side), (Kind::Io, Some(Side::Source)));
             assert_eq!(error.offset, Some(offset / 512 * 512), "{way:?}");
             let claimed = outcome.claimed;
-            // The blocks ahead of the bad one are brought home, the bad one is not claimed.
+            // The blocks before the bad one are completed, the bad one is not claimed.
             assert_eq!((claimed.offset, claimed.len), (0, offset / 4096 * 4096), "{way:?}");
             assert!(dest.bytes()[..claimed.len as usize] == pattern(LEN, 0)[..claimed.len as usize]);
         }
@@ -58,7 +58,7 @@ fn a_bad_byte_of_the_source_is_named_exactly_and_nothing_behind_it_is_claimed() 
 }
 
 #[test]
-fn a_bad_byte_of_the_dest_is_reported_with_its_block() {
+fn a_write_error_is_reported_with_its_block() {
     for way in ways() {
         let source = Arc::new(Memory::disk(pattern(LEN, 0), &[]));
         let dest = Arc::new(Memory::disk(vec![0; LEN + 5], &[bad(Op::Write, 8192 + 5)]));
@@ -70,7 +70,7 @@ fn a_bad_byte_of_the_dest_is_reported_with_its_block() {
 }
 
 #[test]
-fn of_two_bad_places_the_first_is_reported() {
+fn the_first_of_two_read_errors_is_reported() {
     let source = Arc::new(Memory::disk(pattern(LEN, 0), &[bad(Op::Read, 50_000), bad(Op::Read, 30_000)]));
     let dest = Arc::new(Memory::disk(vec![0; LEN], &[]));
     let mut plan = plan(EngineKind::Threads, Some(LEN as u64), 0, 0);
@@ -80,7 +80,7 @@ fn of_two_bad_places_the_first_is_reported() {
 }
 
 #[test]
-fn a_source_that_ends_before_its_size_is_an_error_and_not_an_end() {
+fn a_source_that_ends_before_its_size_is_an_error() {
     for way in ways() {
         let source = Arc::new(Memory::disk(pattern(LEN, 0), &[Fault::EndsAt(100_001)]));
         let dest = Arc::new(Memory::disk(vec![0; LEN], &[]));
@@ -92,7 +92,7 @@ fn a_source_that_ends_before_its_size_is_an_error_and_not_an_end() {
 }
 
 #[test]
-fn a_dest_that_is_full_is_reported_where_it_is_full() {
+fn a_full_dest_is_reported_with_its_offset() {
     for way in ways() {
         let source = Arc::new(Memory::pipe(pattern(LEN, 0), &[]));
         let dest = Arc::new(Memory::disk(vec![0; LEN], &[Fault::FullAt(70_000)]));
@@ -104,7 +104,7 @@ fn a_dest_that_is_full_is_reported_where_it_is_full() {
 }
 
 #[test]
-fn a_bad_sector_before_a_pipe_neither_hangs_nor_lets_later_bytes_out() {
+fn a_read_error_before_a_pipe_neither_hangs_nor_emits_later_bytes() {
     for way in ways() {
         let source = Arc::new(Memory::disk(pattern(LEN, 0), &[bad(Op::Read, 100_000), Fault::Uneven]));
         let dest = Arc::new(Memory::pipe(vec![], &[Fault::Short(3000)]));
@@ -117,7 +117,7 @@ fn a_bad_sector_before_a_pipe_neither_hangs_nor_lets_later_bytes_out() {
 }
 
 #[test]
-fn no_digest_is_given_for_a_copy_that_failed() {
+fn a_failed_copy_has_no_digest() {
     let source = Arc::new(Memory::disk(pattern(LEN, 0), &[bad(Op::Read, 100_000)]));
     let dest = Arc::new(Memory::disk(vec![0; LEN], &[]));
     let mut plan = plan(EngineKind::Threads, Some(LEN as u64), 0, 0);
@@ -126,7 +126,7 @@ fn no_digest_is_given_for_a_copy_that_failed() {
     assert!(outcome.digests.is_empty());
 }
 
-/// A dest that asks for the stop with its first write.
+/// A dest that requests the stop in its first write.
 struct Stopping {
     inner: Memory,
     stop: Stop,
@@ -138,12 +138,12 @@ impl Endpoint for Stopping {
     }
 
     fn perform(&self, request: &mut Request) -> io::Result<u32> {
-        self.stop.ask(libc::SIGINT);
+        self.stop.request(libc::SIGINT);
         self.inner.perform(request)
     }
 }
 
-/// A copy that is stopped as soon as something arrives.
+/// A copy that is stopped as soon as something is copied.
 fn interrupted(engine: EngineKind, order: WriteOrder) -> (Outcome, Vec<u8>) {
     let source = Arc::new(Memory::disk(pattern(LEN, 0), &[Fault::Uneven, Fault::Short(500)]));
     let inner = Memory::disk(vec![0; LEN], &[Fault::Uneven]);
@@ -159,22 +159,22 @@ fn interrupted(engine: EngineKind, order: WriteOrder) -> (Outcome, Vec<u8>) {
 }
 
 #[test]
-fn a_stop_finishes_what_is_in_flight_and_claims_all_of_it() {
+fn a_stop_completes_requests_in_flight_and_claims_them() {
     for engine in ENGINES {
         for order in [WriteOrder::Any, WriteOrder::Submitted] {
             let (outcome, bytes) = interrupted(engine, order);
             assert!(matches!(outcome.ended, Ended::Interrupted(libc::SIGINT)), "{:?}", outcome.ended);
             let claimed = outcome.claimed.len;
             assert!(0 < claimed && claimed < LEN as u64);
-            assert_eq!(outcome.totals.copied_bytes(), claimed, "something arrived that is not claimed");
+            assert_eq!(outcome.totals.copied_bytes(), claimed, "bytes were copied that are not claimed");
             assert!(bytes[..claimed as usize] == pattern(LEN, 0)[..claimed as usize]);
-            assert!(bytes[claimed as usize..].iter().all(|&byte| byte == 0), "something arrived behind the claim");
+            assert!(bytes[claimed as usize..].iter().all(|&byte| byte == 0), "bytes were copied behind the claim");
         }
     }
 }
 
 #[test]
-fn a_stream_that_ends_before_the_count_has_arrived_but_is_an_error() {
+fn a_stream_that_ends_before_its_count_is_copied_and_an_error() {
     for engine in ENGINES {
         let source = Arc::new(Memory::pipe(pattern(10_000, 0), &[]));
         let dest = Arc::new(Memory::disk(vec![0; 50_000], &[]));
@@ -186,7 +186,7 @@ fn a_stream_that_ends_before_the_count_has_arrived_but_is_an_error() {
 }
 
 #[test]
-fn the_pace_changes_in_mid_copy_without_losing_a_byte() {
+fn the_pace_changes_during_the_copy_without_losing_a_byte() {
     let len = 64 << 20;
     let takes = |ms| Fault::Takes(std::time::Duration::from_millis(ms));
     let source = Arc::new(Memory::disk(pattern(len, 0), &[Fault::Uneven, takes(2)]));
@@ -202,16 +202,16 @@ fn the_pace_changes_in_mid_copy_without_losing_a_byte() {
         ..start
     };
     let outcome = copies(&plan, &source, &dest);
-    // These disks work on any number of requests at once.
+    // These disks process any number of requests in parallel.
     assert!(outcome.pace.limits.in_flight.iter().any(|most| *most > 2), "{:?}", outcome.pace);
     assert!(dest.bytes() == pattern(len, 0));
 }
 
 #[test]
-fn a_stop_gives_up_blocks_that_needed_no_read_with_those_ahead_of_them() {
+fn a_stop_discards_blocks_without_read_together_with_those_ahead() {
     for engine in ENGINES {
         let mut plan = plan_for((engine, false), Some(LEN as u64), 0);
-        // Every other page is a hole: the third page waits for its turn by the limit, those of holes behind it do not.
+        // Every other page is a hole: the third page waits because of the limit, the holes after it do not.
         (plan.limit_bytes_per_s, plan.zeros, plan.ask_holes) = (Some(3 << 12), Zeros::Write, true);
         plan.write_order = WriteOrder::Submitted;
         let source: Arc<dyn Endpoint> = Arc::new(Memory::disk(pattern(LEN, 0xAAAA_AAAA_AAAA_AAAA), &[]));
@@ -221,11 +221,11 @@ fn a_stop_gives_up_blocks_that_needed_no_read_with_those_ahead_of_them() {
         let mut schedule = haul::core::schedules::make(&plan, &source);
         let outcome = std::thread::scope(|scope| {
             scope.spawn(|| {
-                // Once the first block is through, the others are held back.
+                // After the first block, the others are delayed.
                 while tally.written_bytes.load(Relaxed) == 0 {
                     std::thread::sleep(Duration::from_millis(1));
                 }
-                stop.ask(libc::SIGINT);
+                stop.request(libc::SIGINT);
                 source.cancel();
             });
             haul::engine::run(&plan, &ends, &mut *schedule, haul::engine::Watch::new(&stop, &tally, &NoObserver))

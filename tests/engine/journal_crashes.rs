@@ -1,6 +1,6 @@
-//! A journal whose process is killed, or whose disk is full, claims what it said it claims.
+//! A journal whose process is killed, or whose disk is full, contains the claims that the process printed.
 //!
-//! The process that suffers is this binary again, as `the_process_that_suffers`.
+//! That process runs this binary again, with `the_process_to_be_killed`.
 use crate::support;
 use haul::core::{Extent, ExtentSet};
 use haul::ledger::SideIdentity;
@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Extents of one append: enough for the journal to be written anew after a few.
+/// Extents per append: enough for the journal to be compacted after a few.
 const EXTENTS: u64 = 200;
 
 fn head() -> Head {
@@ -24,41 +24,43 @@ fn head() -> Head {
         model: None,
         serial: None,
         wwn: None,
+        version: None,
     };
     let (version, created) = (String::new(), String::new());
-    Head { version, created, len_bytes: None, ranges: None, source: side.clone(), dest: side, samples: Vec::new() }
+    let (samples, source_ranges) = (Vec::new(), Vec::new());
+    Head { version, created, len_bytes: None, ranges: None, source: side.clone(), dest: side, samples, source_ranges }
 }
 
-/// The extents of append number `round`: each goes on where one of the round before ended.
+/// The extents of append number `round`: each is adjacent to one of the previous round.
 fn extents(round: u64) -> Vec<Extent> {
     (0..EXTENTS).map(|number| Extent::new((number * 1000 + round) * 4096, 4096)).collect()
 }
 
-/// All extents of so many rounds.
+/// All extents of this number of rounds.
 fn of_rounds(rounds: u64) -> ExtentSet {
     (0..EXTENTS).map(|number| Extent::new(number * 1000 * 4096, rounds * 4096)).collect()
 }
 
 fn child(path: &Path, what: &str) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "journal_crashes::the_process_that_suffers", "--nocapture", "--quiet"]);
+    command.args(["--exact", "journal_crashes::the_process_to_be_killed", "--nocapture", "--quiet"]);
     command.env("HAUL_TEST_JOURNAL", path).env("HAUL_TEST_SUFFERS", what);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap()
 }
 
-/// The numbers that a child says it has claimed.
-fn said(child: &mut Child) -> impl Iterator<Item = u64> + '_ {
+/// The numbers that a child prints when they are claimed.
+fn messages(child: &mut Child) -> impl Iterator<Item = u64> + '_ {
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     lines.map_while(Result::ok).filter_map(|line| line.strip_prefix("claimed ")?.parse().ok())
 }
 
 #[test]
-fn the_process_that_suffers() {
+fn the_process_to_be_killed() {
     let Some(path) = std::env::var_os("HAUL_TEST_JOURNAL") else { return };
     let path = Path::new(&path);
     match std::env::var("HAUL_TEST_SUFFERS").unwrap().as_str() {
         "kills" => appends_until_it_is_killed(path),
-        "a full disk" => goes_on_after_a_full_disk(path),
+        "a full disk" => continues_after_a_full_disk(path),
         other => panic!("{other}"),
     }
 }
@@ -75,15 +77,15 @@ fn appends_until_it_is_killed(path: &Path) {
 }
 
 #[test]
-fn killed_at_any_moment_it_has_what_it_claimed_and_nothing_else() {
+fn a_copy_killed_at_any_moment_has_exactly_its_claimed_bytes() {
     let scratch = support::memory_dir();
     let path = scratch.path().join("journal");
     let mut claimed: Option<u64> = None;
     let mut largest = 0;
     for kill in 0..12 {
         let mut process = child(&path, "kills");
-        // The kill comes while later appends are under way.
-        if let Some(last) = said(&mut process).take(1 + kill * 5 % 23).last() {
+        // The kill happens during later appends.
+        if let Some(last) = messages(&mut process).take(1 + kill * 5 % 23).last() {
             claimed = Some(last);
         }
         process.kill().unwrap();
@@ -93,15 +95,15 @@ fn killed_at_any_moment_it_has_what_it_claimed_and_nothing_else() {
         let durable = reading.state.durable;
         let rounds = durable.total_bytes() / 4096 / EXTENTS;
         assert!(rounds > claimed.unwrap(), "what was claimed is missing");
-        // What is more was being claimed; an append is one line here, so it is there or not.
+        // More was being claimed; an append is one line here, so it exists completely or not at all.
         assert_eq!(durable, of_rounds(rounds));
     }
-    assert!(largest > 256 << 10, "it was written anew in between: {largest} bytes");
+    assert!(largest > 256 << 10, "it was rewritten in between: {largest} bytes");
 }
 
-/// The limit on a file's size stands for a disk that is full: part of a line is written, the rest is refused.
-fn goes_on_after_a_full_disk(path: &Path) {
-    // SAFETY: no handler is installed; the signal would end the process where the write should fail.
+/// A limit of the file size simulates a full disk: a part of a line is written, the rest is refused.
+fn continues_after_a_full_disk(path: &Path) {
+    // SAFETY: no handler is installed; the signal would end the process instead of failing the write.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     let limit = |bytes| setrlimit(Resource::Fsize, Rlimit { current: bytes, maximum: None }).unwrap();
     let mut journal = Journal::create(path, head()).unwrap();
@@ -117,11 +119,11 @@ fn goes_on_after_a_full_disk(path: &Path) {
 }
 
 #[test]
-fn a_line_that_does_not_fit_on_the_disk_is_taken_back() {
+fn a_journal_line_that_does_not_fit_is_rolled_back() {
     let scratch = support::memory_dir();
     let path = scratch.path().join("journal");
     let mut process = child(&path, "a full disk");
-    assert_eq!(said(&mut process).last(), Some(1));
+    assert_eq!(messages(&mut process).last(), Some(1));
     assert!(process.wait().unwrap().success());
     let reading = read(BufReader::new(fs::File::open(&path).unwrap())).unwrap();
     assert_eq!((reading.state.durable, reading.torn), (of_rounds(2), None));

@@ -1,4 +1,4 @@
-//! What a copy says of its sides: how long their requests took, and which of them was waited for.
+//! Latencies and bottleneck in the report of a copy.
 use crate::model::{copies, pattern, plan};
 use crate::support::engines;
 use haul::core::{EngineKind, Side};
@@ -11,14 +11,14 @@ const BLOCK_BYTES: u64 = 4096;
 const READ: Duration = Duration::from_millis(6);
 const WRITE: Duration = Duration::from_millis(2);
 
-/// A side whose transfers take so long, at least.
+/// A side whose transfers take at least this time.
 fn slow(time: Duration) -> Arc<Memory> {
     let len = (BLOCKS * BLOCK_BYTES) as usize;
     Arc::new(Memory::disk(pattern(len, 0), &[Fault::Takes(time)]))
 }
 
 #[test]
-fn a_request_takes_as_long_as_its_side_has_it_with_and_without_a_limit() {
+fn latency_counts_the_time_of_the_side_with_and_without_a_limit() {
     for engine in [EngineKind::Sync, EngineKind::Threads, EngineKind::Ring] {
         if !engines().contains(&engine.name()) {
             continue;
@@ -34,7 +34,7 @@ fn a_request_takes_as_long_as_its_side_has_it_with_and_without_a_limit() {
                 assert_eq!(latency.count, BLOCKS, "{engine:?} {limit:?}");
                 let fastest = side.latencies.first().expect("there are classes").0;
                 assert!(fastest >= least_us, "{engine:?} {limit:?}: {latency:?}, {:?}", side.latencies);
-                // A block may go every 125 ms: who waits for that is not the side.
+                // A block is permitted every 125 ms: waiting for that does not count as latency.
                 assert!(latency.p50_us < 100_000, "{engine:?} {limit:?}: {latency:?}");
             }
         }
@@ -42,7 +42,7 @@ fn a_request_takes_as_long_as_its_side_has_it_with_and_without_a_limit() {
 }
 
 #[test]
-fn a_read_that_a_limit_let_go_is_time_of_the_source() {
+fn a_read_released_by_a_limit_counts_as_time_of_the_source() {
     let mut plan = plan(EngineKind::Sync, Some(BLOCKS * BLOCK_BYTES), 0, 0);
     plan.limit_bytes_per_s = Some(BLOCK_BYTES * 50);
     let outcome = copies(&plan, &slow(READ), &slow(WRITE));

@@ -1,4 +1,5 @@
-//! The library: pump, queues, stages, endpoints, probe and ledger, on memory, files, pipes and loop devices.
+//! Tests of the library: pump, queues, stages, endpoints, probe and ledger, on memory, files, pipes and loop
+//! devices.
 #[path = "../model/hollow.rs"]
 mod hollow;
 #[path = "../model/mod.rs"]
@@ -25,6 +26,7 @@ mod probe_loop;
 mod pump_calls;
 mod queue_contract;
 mod reading_around;
+mod rescue;
 mod resuming_around;
 mod retried_alone;
 mod ring_forms;

@@ -1,4 +1,4 @@
-//! ddrescuelog reads the mapfiles that haul writes as haul means them, and haul reads those that ddrescuelog writes.
+//! ddrescuelog reads haul's mapfiles with the same meaning, and haul reads those of ddrescuelog.
 use crate::support;
 use haul::core::{Extent, ExtentSet};
 use haul::ledger::mapfile::{Mapfile, Sets};
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 const SECTOR: u64 = 512;
 
-/// Mapfiles of 40 sectors of all sorts, always the same ones.
+/// Mapfiles of 40 sectors with all statuses, always the same.
 fn cases() -> Vec<(Extent, Sets)> {
     let mut seed = 1u64;
     let mut next = move || {
@@ -76,7 +76,7 @@ fn haul_reads_what_ddrescuelog_writes() {
         let mut rest = sets.bad.clone();
         rest.insert_all(&sets.untried);
         assert_eq!(inverted.finished, rest);
-        // With its comments behind every line, and filled up from byte 0 on.
+        // With comments after every line, and completed from byte 0.
         let annotated = ddrescuelog(&["--annotate-mapfile"], &path);
         assert_eq!(Mapfile::parse(annotated.as_bytes()).unwrap().sets(), sets);
         let complete = Mapfile::parse(ddrescuelog(&["--complete-mapfile=*"], &path).as_bytes()).unwrap().sets();

@@ -1,4 +1,4 @@
-//! Every engine gives what a byte array gives, whatever the shape of the copy and however the endpoints behave.
+//! Every engine produces the same as a byte array, for every shape of the copy and behaviour of the endpoints.
 use crate::model::{copies, pattern, plan, tuning};
 use haul::core::{Direction, EngineKind, HashKind, Op, WriteOrder, Zeros};
 use haul::disks::memory::{Fault, Memory};
@@ -22,7 +22,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_range_arrives_and_nothing_around_it_changes(
+    fn a_range_is_copied_and_no_byte_around_it_changes(
         engine in engines(), from in faults(), to in faults(),
         len in 0usize..150_000, skip in 0usize..5000, seek in 0usize..5000, zero_pages: u64,
         block_bytes in 1u32..20_000, depth in 1u32..9, zeros in 0usize..3, ask_holes: bool, detect: bool, ordered: bool,
@@ -33,7 +33,7 @@ proptest! {
         let mut plan = plan(engine, Some(len as u64), skip as u64, seek as u64);
         plan.zeros = [Zeros::Write, Zeros::Device, Zeros::Leave][zeros];
         if plan.zeros == Zeros::Leave {
-            // A hole may only be left where zeros are.
+            // A hole may only be left in place of zeros.
             expected[seek..seek + len].fill(0);
         }
         let dest = Arc::new(Memory::disk(expected.clone(), &to));
@@ -47,12 +47,12 @@ proptest! {
         plan.head_bytes = head;
         plan.tail_align_bytes = tail_align;
         let outcome = copies(&plan, &Arc::new(Memory::disk(source, &from)), &dest);
-        prop_assert!(dest.bytes() == expected, "other bytes arrived");
+        prop_assert!(dest.bytes() == expected, "other bytes were copied");
         prop_assert!(ask_holes || outcome.totals.read_bytes == len as u64);
     }
 
     #[test]
-    fn a_stream_arrives_in_order_on_either_side(
+    fn a_stream_is_copied_in_order_on_either_side(
         engine in engines(), from in faults(), to in faults(), len in 0usize..100_000, zero_pages: u64,
         block_bytes in 1u32..20_000, into_stream: bool, from_stream: bool, detect: bool,
         count in prop::option::of(0u64..120_000), heads: [bool; 2],
@@ -68,12 +68,12 @@ proptest! {
         plan.detect_zeros_bytes = (detect && !into_stream).then_some(4096);
         copies(&plan, &Arc::new(source), &dest);
         let arrived = dest.bytes();
-        prop_assert!(arrived[..wanted] == bytes[..wanted], "other bytes arrived");
+        prop_assert!(arrived[..wanted] == bytes[..wanted], "other bytes were copied");
         prop_assert!(!into_stream || arrived.len() == wanted);
     }
 
     #[test]
-    fn an_overlapping_range_moves_as_memmove_moves_it(
+    fn an_overlapping_range_is_copied_like_memmove(
         engine in engines(), faults in faults(), len in 1usize..60_000, from in 0usize..20_000, to in 0usize..20_000,
         block_bytes in 1u32..9000, depth in 1u32..9, heads: [bool; 2],
     ) {
@@ -86,11 +86,11 @@ proptest! {
         plan.direction = if to > from { Direction::Backward } else { Direction::Forward };
         copies(&plan, &disk, &disk);
         expected.copy_within(from..from + len, to);
-        prop_assert!(disk.bytes() == expected, "other bytes arrived");
+        prop_assert!(disk.bytes() == expected, "other bytes were copied");
     }
 
     #[test]
-    fn digests_are_those_of_the_bytes_whatever_the_way(
+    fn digests_are_equal_with_every_engine(
         engine in engines(), from in faults(), len in 0usize..100_000, zero_pages: u64, ask_holes: bool, detect: bool,
         block_bytes in 1u32..20_000,
     ) {
@@ -123,7 +123,7 @@ fn requests_are_submitted_in_offset_order() {
 }
 
 #[test]
-fn on_one_moving_head_reads_and_writes_alternate_in_bursts() {
+fn on_one_rotational_disk_reads_and_writes_alternate_in_bursts() {
     let disk = Arc::new(Memory::disk(pattern(4 << 20, 0), &[]));
     let mut plan = plan(EngineKind::Threads, Some(2 << 20), 0, 2 << 20);
     plan.tuning = tuning(64 << 10, 8);

@@ -14,7 +14,7 @@ const LEN: usize = 200_000;
 /// In the twelfth block.
 const BAD: u64 = 11 * 4096 + 100;
 
-/// A dest on whose way one bit in memory turns and stays so.
+/// A dest that flips one bit in memory permanently during a write.
 struct Turning {
     memory: Memory,
     turned: AtomicBool,
@@ -63,7 +63,7 @@ fn dests() -> impl Iterator<Item = (EngineKind, Memory, Route)> {
 }
 
 #[test]
-fn a_bit_that_turns_in_memory_before_it_is_written_ends_the_copy_and_is_placed() {
+fn a_bit_flip_in_memory_ends_the_copy_with_its_offset() {
     for (engine, memory, route) in dests() {
         let outcome = copied(engine, memory, route, true, true);
         let Ended::Failed(error) = &outcome.ended else { panic!("{engine:?} {route:?}: {:?}", outcome.ended) };
@@ -71,14 +71,14 @@ fn a_bit_that_turns_in_memory_before_it_is_written_ends_the_copy_and_is_placed()
         assert_eq!((error.kind, error.side, error.offset), (Kind::Io, Some(Side::Dest), Some(block)), "{error}");
         assert!(error.what.contains("changed in memory"), "{error}");
         assert_eq!((outcome.claimed.offset, outcome.claimed.len), (0, block), "{engine:?} {route:?}");
-        let check = outcome.memory_check.expect("it was asked for");
+        let check = outcome.memory_check.expect("it was requested");
         assert_eq!(check.changed_at, Some(block), "{engine:?} {route:?}");
         assert!(check.unchanged_bytes >= block, "{engine:?} {route:?}: {check:?}");
     }
 }
 
 #[test]
-fn without_verify_nobody_looks_and_with_it_a_sound_copy_is_told_in_full() {
+fn memory_is_checked_only_with_verify_and_intact_copies_report_all_blocks() {
     for (engine, memory, route) in dests() {
         let outcome = copied(engine, memory, route, false, true);
         assert!(matches!(outcome.ended, Ended::Complete) && outcome.memory_check.is_none(), "{engine:?} {route:?}");

@@ -1,5 +1,5 @@
-//! The test pattern through the engines: what was written is clean, all damage is found, and a disk that lies about its
-//! size is seen through.
+//! The test pattern through the engines: a written pattern is clean, all damage is found, and a disk that reports a
+//! false capacity is detected.
 use crate::model::{plan, tuning};
 use haul::core::stages::{Inspector, Pattern};
 use haul::core::{
@@ -15,7 +15,7 @@ const BLOCK: usize = 512;
 const RUN: u64 = 77;
 
 fn pattern() -> Pattern {
-    Pattern::new(BLOCK as u32, RUN, 0).expect("a length that a pattern can have")
+    Pattern::new(BLOCK as u32, RUN, 0).expect("a valid pattern length")
 }
 
 fn pump(engine: EngineKind, len: u64, ends: [Arc<dyn Endpoint>; 2]) -> Option<Damage> {
@@ -37,19 +37,19 @@ fn write(engine: EngineKind, disk: &Arc<Memory>, len: u64) {
     let mut facts = Facts::new("pattern", EndpointKind::Pattern);
     facts.size = Some(len);
     let made = computed::made(facts, Arc::new(pattern()));
-    assert_eq!(pump(engine, len, [made, disk.clone()]), None, "nothing is judged while it is written");
+    assert_eq!(pump(engine, len, [made, disk.clone()]), None, "nothing is checked while it is written");
 }
 
 fn check(engine: EngineKind, disk: &Arc<Memory>, len: u64) -> Damage {
     let judge = Inspector::new(pattern(), Extent::new(0, len));
     let judged = computed::judged(Facts::new("pattern", EndpointKind::Pattern), Arc::new(judge));
-    pump(engine, len, [disk.clone(), judged]).expect("the pattern was judged")
+    pump(engine, len, [disk.clone(), judged]).expect("the pattern was checked")
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
-    fn what_was_written_is_clean_and_what_was_damaged_is_found(
+    fn a_written_pattern_is_clean_and_damage_is_found(
         blocks in 1usize..120, engines in prop::array::uniform2(prop::sample::select(ENGINES.to_vec())),
         fault in prop::sample::select(vec![None, Some(Fault::Short(1536)), Some(Fault::Uneven)]),
         flips in prop::collection::btree_map(0usize..120, 0usize..BLOCK * 8, 0..8),
@@ -73,7 +73,7 @@ proptest! {
         let found: Vec<u64> = damage.runs.iter().map(|run| run.first).collect();
         let mut wanted = Vec::new();
         for (block, bit) in &flips {
-            // Neighbours that are both flipped are one run, told by the first.
+            // Adjacent flipped blocks are one run, reported at the first.
             if !flips.iter().any(|(other, _)| other + 1 == *block) {
                 wanted.push((block * BLOCK + bit / 8) as u64);
             }
@@ -83,13 +83,13 @@ proptest! {
 }
 
 #[test]
-fn a_disk_that_holds_less_than_it_says_is_found_out_by_every_engine() {
-    let (holds, says) = (64 * 1024u64, 160 * 1024u64);
+fn every_engine_detects_a_false_capacity() {
+    let (holds, claims) = (64 * 1024u64, 160 * 1024u64);
     for engine in ENGINES {
-        let disk = Arc::new(Memory::disk(vec![0; says as usize], &[Fault::Wraps(holds)]));
-        write(engine, &disk, says);
+        let disk = Arc::new(Memory::disk(vec![0; claims as usize], &[Fault::Wraps(holds)]));
+        write(engine, &disk, claims);
         assert!(disk.bytes()[holds as usize..].iter().all(|&byte| byte == 0), "it keeps no more than it holds");
-        let damage = check(engine, &disk, says);
+        let damage = check(engine, &disk, claims);
         assert_eq!(damage.conclusion, Some(Conclusion::Wraps { holds_bytes: holds }), "{engine:?}: {damage:?}");
     }
 }

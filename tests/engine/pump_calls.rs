@@ -1,4 +1,4 @@
-//! System calls of the ring, counted by strace: a batch of blocks is handed over with one, which also waits.
+//! System calls of the ring, counted by strace: one call submits a batch of blocks and waits.
 use crate::hollow::copies_nothing;
 use crate::support::{engines, has, haul_path, scratch, write_noise};
 use haul::core::{CallStyle, EngineKind};
@@ -8,7 +8,7 @@ use std::process::Command;
 const BLOCKS: u64 = 512;
 const DEPTH: u32 = 16;
 
-/// Calls of io_uring_enter(2) that `program` makes; `None`, said aloud, where that cannot be counted.
+/// Calls of io_uring_enter(2) that `program` makes; `None`, with a message, if they cannot be counted.
 fn enters(program: &mut dyn FnMut(&Path) -> Command) -> Option<u64> {
     if !has("strace") || !engines().contains(&"ring") {
         return None;
@@ -30,20 +30,21 @@ fn enters(program: &mut dyn FnMut(&Path) -> Command) -> Option<u64> {
 
 #[test]
 #[ignore = "what the next test traces"]
-fn hollow_blocks_go_around_the_ring() {
+fn blocks_without_buffer_bypass_the_ring() {
     copies_nothing(EngineKind::Ring, CallStyle::Waits, 4096, DEPTH, BLOCKS);
 }
 
 #[test]
-fn a_batch_of_blocks_takes_one_system_call_a_side() {
+fn a_batch_of_blocks_takes_one_system_call_per_side() {
     let calls = enters(&mut |_| {
         let mut command = Command::new(std::env::current_exe().expect("it runs"));
-        command.args(["--ignored", "--exact", "pump_calls::hollow_blocks_go_around_the_ring"]);
+        command.args(["--ignored", "--exact", "pump_calls::blocks_without_buffer_bypass_the_ring"]);
         command
     });
     let Some(calls) = calls else { return };
     println!("{calls} calls for {BLOCKS} blocks that the kernel is done with at once");
-    // What is done at once comes back with the call that hands it over, so that it does not matter who is faster.
+    // Requests that complete at once return with the call that submits them, so that the result does not depend on
+    // timing.
     let batches = BLOCKS.div_ceil(DEPTH.into()) * 2;
     assert!(calls <= batches + 8, "{calls} calls of io_uring_enter for {batches} batches");
 }
@@ -60,6 +61,6 @@ fn a_copy_of_a_file_takes_no_more_system_calls_than_completions() {
     });
     let Some(calls) = calls else { return };
     println!("{calls} calls for {BLOCKS} blocks of a file");
-    // Each call that waits brings back one completion at least, a read or a write; most bring several.
+    // Each call that waits returns at least one completion, of a read or a write; most return several.
     assert!(calls <= 2 * BLOCKS + 32, "{calls} calls of io_uring_enter for {BLOCKS} blocks read and written");
 }

@@ -1,4 +1,5 @@
-//! `--on-error skip` on every engine: the source arrives with zeros exactly where it cannot be read.
+//! `--on-error skip` with every engine: the dest equals the source, with zeros exactly in place of unreadable
+//! sectors.
 use crate::model::{pattern, plan, run, tuning};
 use haul::core::{
     Direction, Ended, Endpoint, EngineKind, Event, Extent, ExtentSet, HashKind, Kind, Observer, OnError, Op, Outcome,
@@ -26,7 +27,7 @@ fn skipping(mut plan: Plan) -> Plan {
     plan
 }
 
-/// The parts of `within` that lie in sectors with one of these bytes.
+/// The parts of `within` that are in sectors with one of these bytes.
 fn sectors_of(bytes: &BTreeSet<u64>, within: Extent) -> ExtentSet {
     let sector = |byte: &u64| Extent::new(byte / SECTOR * SECTOR, SECTOR).intersection(&within);
     bytes.iter().filter_map(sector).collect()
@@ -48,7 +49,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     #[test]
-    fn all_arrives_but_the_bad_sectors_which_are_zeros(
+    fn all_but_unreadable_sectors_is_copied_and_those_are_zeros(
         engine in engines(), len in 1usize..120_000, skip in 0usize..3000, seek in 0usize..3000,
         places in prop::collection::btree_set(0u64..123_000, 0..7), company in 0u64..3,
         short in prop::option::of(100u32..9000), uneven: bool, block_bytes in 300u32..40_000, depth in 1u32..9,
@@ -76,7 +77,7 @@ proptest! {
         let (outcome, tally) = run(&plan, &disk, &dest);
         prop_assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
 
-        // What is a hole is not read, and so cannot be bad.
+        // Holes are not read, and so cannot be unreadable.
         let expected = match ask_holes {
             true => outcome.unread[0].runs.clone(),
             false => sectors_of(&places, Extent::new(skip as u64, len as u64)),
@@ -85,7 +86,7 @@ proptest! {
         prop_assert!(outcome.unread[1].is_empty());
         let mut bytes = vec![0xAA; seek + len + 77];
         bytes[seek..seek + len].copy_from_slice(&zeroed(source, &expected)[skip..skip + len]);
-        prop_assert!(dest.bytes() == bytes, "other bytes arrived");
+        prop_assert!(dest.bytes() == bytes, "other bytes were copied");
         prop_assert_eq!(outcome.claimed, Extent::new(0, len as u64));
         prop_assert_eq!(outcome.totals.copied_bytes(), len as u64);
         prop_assert!(tally.unread_sectors.into_inner() >= outcome.unread[0].sectors());
@@ -95,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn what_overlaps_moves_as_memmove_moves_it_around_bad_places(
+    fn an_overlapping_copy_skips_unreadable_sectors_like_memmove(
         engine in engines(), len in 1usize..40_000, from in 0usize..20_000, to in 0usize..20_000,
         places in prop::collection::btree_set(0u64..60_000, 0..5), block_bytes in 512u32..9000,
     ) {
@@ -112,11 +113,11 @@ proptest! {
         prop_assert_eq!(&outcome.unread[0].runs, &unread);
         let moved = zeroed(expected.clone(), &unread)[from..from + len].to_vec();
         expected[to..to + len].copy_from_slice(&moved);
-        prop_assert!(disk.bytes() == expected, "other bytes arrived");
+        prop_assert!(disk.bytes() == expected, "other bytes were copied");
     }
 
     #[test]
-    fn what_cannot_be_read_on_a_side_is_neither_equal_nor_different(
+    fn unreadable_sectors_of_a_side_are_neither_equal_nor_different(
         engine in engines(), len in 1usize..100_000, skip in 0usize..2000, seek in 0usize..2000,
         places in prop::array::uniform2(prop::collection::btree_set(0u64..100_000, 0..5)),
         flips in prop::collection::btree_set(0usize..100_000, 0..6), block_bytes in 300u32..20_000,
@@ -148,7 +149,7 @@ proptest! {
 }
 
 #[test]
-fn a_sector_is_tried_as_often_as_was_asked_for_and_then_the_copy_stops_there() {
+fn a_sector_is_retried_as_configured_and_then_the_copy_stops() {
     for engine in ENGINES {
         let source = Arc::new(Memory::disk(pattern(100_000, 0), &[bad(Op::Read, 10_000)]));
         let dest = Arc::new(Memory::disk(vec![0; 100_000], &[]));
@@ -165,7 +166,7 @@ fn a_sector_is_tried_as_often_as_was_asked_for_and_then_the_copy_stops_there() {
 }
 
 #[test]
-fn a_dest_that_fails_and_a_source_that_is_gone_stop_a_copy_that_skips() {
+fn write_errors_and_a_removed_source_stop_a_skipping_copy() {
     for engine in ENGINES {
         for (from, to, kind, side) in [
             (vec![], vec![bad(Op::Write, 50_000)], Kind::Io, Side::Dest),
@@ -190,7 +191,7 @@ fn a_dest_that_fails_and_a_source_that_is_gone_stop_a_copy_that_skips() {
 }
 
 #[test]
-fn a_pipe_gets_zeros_for_what_cannot_be_read_and_keeps_every_offset() {
+fn a_pipe_receives_zeros_for_unreadable_sectors_at_their_offsets() {
     for engine in ENGINES {
         let bytes = pattern(100_000, 0);
         let places = BTreeSet::from([0, 30_000, 99_999]);
@@ -203,23 +204,23 @@ fn a_pipe_gets_zeros_for_what_cannot_be_read_and_keeps_every_offset() {
     }
 }
 
-/// Asks for the end as soon as a bad place is told.
+/// Stops the copy as soon as an unreadable sector is reported.
 struct StopsAtTheFirst(Arc<Stop>);
 
 impl Observer for StopsAtTheFirst {
     fn on_event(&self, event: &Event<'_>) {
         if matches!(event, Event::Warned(_)) {
-            self.0.ask(libc::SIGINT);
+            self.0.request(libc::SIGINT);
         }
     }
 }
 
 #[test]
-fn a_stop_in_a_bad_place_is_a_stop_and_claims_nothing_behind_what_was_looked_at() {
+fn a_stop_within_a_bad_block_claims_nothing_behind_the_examined_sectors() {
     let len = 400_000;
     for engine in ENGINES {
         for order in [WriteOrder::Any, WriteOrder::Submitted] {
-            // All of it from here on: looking at it would take longer than anybody waits.
+            // Everything from here: isolating the sectors would take too long.
             let extent = Extent::new(20_480, 300_000);
             let fault = Fault::BadSectors { op: Op::Read, extent, errno: libc::EIO };
             let source = Arc::new(Memory::disk(pattern(len, 0), &[fault]));
@@ -250,7 +251,7 @@ fn a_stop_in_a_bad_place_is_a_stop_and_claims_nothing_behind_what_was_looked_at(
 }
 
 #[test]
-fn reading_around_goes_on_while_other_blocks_are_read() {
+fn other_blocks_are_read_while_one_is_read_around() {
     let source = Arc::new(Memory::disk(pattern(400_000, 0), &[bad(Op::Read, 0)]));
     let dest = Arc::new(Memory::disk(vec![0; 400_000], &[]));
     let mut plan = skipping(plan(EngineKind::Threads, Some(400_000), 0, 0));

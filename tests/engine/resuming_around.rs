@@ -1,9 +1,9 @@
-//! What could not be read is told to the journal, and tried again by the run that resumes; what was read once is never
-//! lost to a place that has become bad since.
+//! The journal records unreadable sectors, and the run that resumes retries them; data that was read once is never
+//! lost to a sector that has become unreadable since.
 use crate::model::{pattern, plan, tuning};
 use haul::core::{
-    CheckpointPlan, CheckpointSink, Ended, Endpoint, EngineKind, Error, Extent, ExtentSet, Facts, Kind, NoObserver,
-    OnError, Op, Outcome, Plan, Request, Stop, Tally,
+    CheckpointPlan, CheckpointSink, Ended, Endpoint, EngineKind, Error, Extent, ExtentSet, Facts, Kept, Kind,
+    NoObserver, OnError, Op, Outcome, Plan, Request, Stop, Tally,
 };
 use haul::disks::memory::{Fault, Memory};
 use proptest::prelude::*;
@@ -16,12 +16,13 @@ use std::time::{Duration, Instant};
 
 const SECTOR: u64 = 512;
 
-/// What a journal would say.
+/// The content of a journal.
 #[derive(Clone, Default)]
 struct RecordFile(Arc<Mutex<[ExtentSet; 2]>>);
 
 impl CheckpointSink for RecordFile {
-    fn keep(&mut self, durable: &ExtentSet, unread: &ExtentSet) -> Result<(), Error> {
+    fn keep(&mut self, kept: &Kept, unread: &ExtentSet) -> Result<(), Error> {
+        let durable = &kept.bytes;
         assert!(durable.intersection(unread).is_empty(), "durable and unread at once");
         let [all_durable, all_unread] = &mut *self.0.lock().unwrap();
         all_durable.insert_all(durable);
@@ -32,7 +33,7 @@ impl CheckpointSink for RecordFile {
 }
 
 impl RecordFile {
-    fn says(&self) -> [ExtentSet; 2] {
+    fn recorded(&self) -> [ExtentSet; 2] {
         self.0.lock().unwrap().clone()
     }
 }
@@ -47,7 +48,7 @@ fn source(bytes: &[u8], bad: &BTreeSet<u64>) -> Memory {
     Memory::disk(bytes.to_vec(), &bad.iter().map(fault).collect::<Vec<_>>())
 }
 
-/// Copies what `record file` does not call durable, from a disk with these bad sectors.
+/// Copies what `record file` does not record as durable, from a disk with these bad sectors.
 fn run(
     plan: &Plan,
     bytes: &[u8],
@@ -60,9 +61,9 @@ fn run(
 }
 
 fn copy(plan: &Plan, ends: [Arc<dyn Endpoint>; 2], record_file: &RecordFile, every: Duration) -> Outcome {
-    let [already, _] = record_file.says();
+    let [already, _] = record_file.recorded();
     let mut schedule = haul::core::schedules::rest(plan, &ends[0], &already);
-    let keeping = CheckpointPlan { keeper: Box::new(record_file.clone()), every: [every, every], already };
+    let keeping = CheckpointPlan { sink: Box::new(record_file.clone()), every: [every, every], already };
     let (stop, tally) = (Stop::default(), Tally::default());
     haul::engine::run_keeping(
         plan,
@@ -73,7 +74,7 @@ fn copy(plan: &Plan, ends: [Arc<dyn Endpoint>; 2], record_file: &RecordFile, eve
     )
 }
 
-/// `align_bytes`: what direct I/O wants of both sides, and more of the dest.
+/// `align_bytes`: the alignment that direct I/O requires on both sides, larger on the dest.
 fn plan_for(engine: EngineKind, len: u64, skip: u64, direct: bool) -> Plan {
     let mut plan = plan(engine, Some(len), skip, 0);
     plan.durable = true;
@@ -89,7 +90,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
     #[test]
-    fn each_run_reads_what_it_can_and_loses_nothing(
+    fn each_run_adds_readable_sectors_and_loses_none(
         engine in prop::sample::select(vec![EngineKind::Ring, EngineKind::Threads, EngineKind::Sync]),
         len in 1u64..100_000, skip in 0u64..5, direct: bool, at_once: bool,
         runs in prop::collection::vec(prop::collection::btree_set(0u64..200, 0..12), 1..4),
@@ -113,10 +114,10 @@ proptest! {
             prop_assert!(dest.bytes() == expected, "other bytes than could be read");
             let on_source = lost.iter().map(|extent| Extent::new(extent.offset + skip, extent.len));
             let on_source: ExtentSet = on_source.collect();
-            prop_assert_eq!(&outcome.unread[0].runs, &on_source, "told as unread");
-            let [durable, unread] = record_file.says();
+            prop_assert_eq!(&outcome.unread[0].runs, &on_source, "reported as unread");
+            let [durable, unread] = record_file.recorded();
             if lost.is_empty() {
-                // The copy is complete, and its journal gone.
+                // The copy is complete, and its journal removed.
                 break;
             }
             prop_assert_eq!(&unread, &lost, "written down as unread");
@@ -126,7 +127,7 @@ proptest! {
 }
 
 #[test]
-fn a_copy_that_stops_at_a_bad_place_says_which() {
+fn a_copy_that_stops_at_an_unreadable_sector_names_it() {
     let (bytes, record_file, dest) =
         (pattern(50_000, 0), RecordFile::default(), Arc::new(Memory::disk(vec![0; 50_000], &[])));
     let mut plan = plan_for(EngineKind::Threads, 50_000, 0, false);
@@ -134,7 +135,7 @@ fn a_copy_that_stops_at_a_bad_place_says_which() {
     let hour = Duration::from_secs(3600);
     let outcome = run(&plan, &bytes, &[40].into(), &dest, &record_file, hour);
     assert!(matches!(outcome.ended, Ended::Failed(_)), "{:?}", outcome.ended);
-    let [durable, unread] = record_file.says();
+    let [durable, unread] = record_file.recorded();
     assert_eq!(unread, [sector(40)].into_iter().collect());
     assert!(durable.contains(Extent::new(0, 2 * 8192)), "{durable:?}");
     let outcome = run(&plan, &bytes, &BTreeSet::new(), &dest, &record_file, hour);
@@ -143,7 +144,7 @@ fn a_copy_that_stops_at_a_bad_place_says_which() {
 }
 
 #[test]
-fn a_copy_ends_rather_than_write_zeros_over_what_neither_side_gives_any_more() {
+fn a_copy_fails_rather_than_overwrite_with_zeros_bytes_unreadable_on_both_sides() {
     let (bytes, record_file) = (pattern(50_000, 0), RecordFile::default());
     let plan = plan_for(EngineKind::Threads, 50_000, 0, true);
     let refuses = Fault::BadSectors { op: Op::Read, extent: Extent::new(0, 50_000), errno: libc::EBADF };
@@ -157,8 +158,8 @@ fn a_copy_ends_rather_than_write_zeros_over_what_neither_side_gives_any_more() {
     assert!(dest.bytes() == before, "something was written");
 }
 
-/// A source that gives `others` only once the dest is being read, and a dest that answers such a read only once those
-/// are written and one of them is in a checkpoint.
+/// A source that returns `others` only after the dest is being read, and a dest that completes such a read only
+/// after those are written and one of them is in a checkpoint.
 struct EachWaits {
     inner: Memory,
     others: Vec<Extent>,
@@ -170,7 +171,7 @@ struct EachWaits {
 
 impl EachWaits {
     fn others_are_through(&self) -> bool {
-        let (bytes, [durable, _]) = (self.inner.bytes(), self.record_file.says());
+        let (bytes, [durable, _]) = (self.inner.bytes(), self.record_file.recorded());
         let written = |other: &Extent| bytes[other.offset as usize..other.end() as usize].iter().any(|byte| *byte != 0);
         self.others.iter().all(written) && self.others.iter().any(|other| durable.contains(*other))
     }
@@ -191,7 +192,7 @@ impl Endpoint for EachWaits {
             _ => true,
         };
         while !may_go_on() {
-            // Where it never comes to this, the test fails instead of hanging.
+            // If this never happens, the test fails instead of hanging.
             if since.elapsed() > Duration::from_secs(20) {
                 return Err(io::Error::from_raw_os_error(libc::ENOTCONN));
             }
@@ -206,13 +207,13 @@ impl Endpoint for EachWaits {
 }
 
 #[test]
-fn other_blocks_and_checkpoints_go_on_while_the_dest_is_read_in_place_of_the_source() {
+fn other_blocks_and_checkpoints_continue_while_the_dest_replaces_the_source() {
     for engine in [EngineKind::Ring, EngineKind::Threads] {
         let (bytes, record_file) = (pattern(100_000, 0), RecordFile::default());
         let plan = plan_for(engine, 100_000, 0, true);
         let dest = Arc::new(Memory::disk(vec![0; 100_000], &[]));
         run(&plan, &bytes, &[20, 40, 80, 120, 160].into(), &dest, &record_file, Duration::ZERO);
-        // Beside the first two gaps, a sector that was read before is bad now.
+        // Next to the first two gaps, a sector that was read before is bad now.
         let (others, asked) = ([80, 120, 160].map(sector).to_vec(), Arc::<AtomicBool>::default());
         let waits = |inner: Memory, is_source: bool| {
             let (others, asked, record_file) = (others.clone(), asked.clone(), record_file.clone());
@@ -223,6 +224,6 @@ fn other_blocks_and_checkpoints_go_on_while_the_dest_is_read_in_place_of_the_sou
             copy(&plan, [waits(source(&bytes, &[21, 41].into()), true), to.clone()], &record_file, Duration::ZERO);
         assert!(matches!(outcome.ended, Ended::Complete), "{engine:?}: {:?}", outcome.ended);
         assert!(outcome.unread[0].is_empty(), "{engine:?}: {:?}", outcome.unread[0]);
-        assert!(to.inner.bytes() == bytes, "{engine:?}: other bytes arrived");
+        assert!(to.inner.bytes() == bytes, "{engine:?}: other bytes were copied");
     }
 }

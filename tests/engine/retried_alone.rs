@@ -1,5 +1,5 @@
-//! Blocks that are retried alone, and the closer look at a bad one: the copy goes on meanwhile, and a stop is
-//! heard.
+//! Blocks that are retried alone, and reading around a bad one: the copy continues meanwhile, and a stop takes
+//! effect.
 use crate::model::{pattern, plan};
 use haul::core::{
     Cache, Ended, Endpoint, EngineKind, Facts, Kind, NoObserver, Op, Outcome, Plan, Request, Side, Stop, Tally,
@@ -17,14 +17,13 @@ const BLOCKS: u64 = 100;
 const LEN: usize = (BLOCK * BLOCKS) as usize;
 const ENGINES: [EngineKind; 2] = [EngineKind::Ring, EngineKind::Threads];
 
-/// A disk that fails some blocks beside others, and takes its time when one of them is tried again: until the test
-/// opens the gate.
+/// A disk that fails some blocks together with others, and delays their retries until the test opens the gate.
 struct Gated {
     inner: Memory,
     op: Op,
     /// Blocks that fail the first time.
     weak: Vec<u64>,
-    /// Reads of blocks from this one on wait until they are let go.
+    /// Reads of blocks from this one are delayed until they are released.
     held_from: u64,
     state: Mutex<State>,
     changed: Condvar,
@@ -32,7 +31,7 @@ struct Gated {
 
 #[derive(Default)]
 struct State {
-    /// How often each weak block was asked for.
+    /// Number of requests for each weak block.
     tries: HashMap<u64, u32>,
     held: usize,
     let_go: bool,
@@ -101,7 +100,7 @@ fn dest() -> Memory {
     Memory::disk(vec![0; LEN], &[])
 }
 
-/// Waits until it is so; where it never is, the test fails instead of hanging.
+/// Waits for the condition; if it is never met, the test fails instead of hanging.
 fn wait_until(what: &str, is_so: impl Fn() -> bool) -> Result<(), String> {
     let since = Instant::now();
     while !is_so() {
@@ -113,7 +112,7 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Copies, while `meanwhile` does what it does; then all gates are open.
+/// Copies while `meanwhile` runs; then all gates are open.
 fn copy(
     plan: &Plan,
     ends: [Arc<Gated>; 2],
@@ -136,7 +135,7 @@ fn copy(
     })
 }
 
-/// Waits until so many blocks have been written.
+/// Waits until this number of blocks has been written.
 fn written(tally: &Tally, blocks: u64) -> Result<(), String> {
     let what = format!("{blocks} blocks are written");
     wait_until(&what, || tally.written_bytes.load(Relaxed) == blocks * BLOCK)
@@ -158,17 +157,17 @@ fn all_other_blocks_are_copied_while_one_is_retried_alone() {
 }
 
 #[test]
-fn a_stop_is_heard_while_a_block_is_retried_alone() {
+fn a_stop_takes_effect_while_a_block_is_retried_alone() {
     for engine in ENGINES {
         let from = Gated::new(source(&[]), Op::Read, &[2], 16);
         let gate = from.clone();
         let outcome =
             copy(&direct(engine), [from.clone(), Gated::new(dest(), Op::Write, &[], BLOCKS)], |stop, tally| {
-                // Seven of eight slots are all that go on; one block is tried.
+                // Seven of eight slots continue; one block is being retried.
                 wait_until("all slots are in use", || gate.tries(2) == 2 && gate.held() == 7)?;
-                stop.ask(libc::SIGINT);
+                stop.request(libc::SIGINT);
                 gate.change(|state| state.let_go = true);
-                // What was read is brought home, and nothing is begun: the gate is still closed.
+                // Data that was read is written, and nothing new is begun: the gate is still closed.
                 written(tally, 15 + 7)
             });
         assert!(matches!(outcome.ended, Ended::Interrupted(libc::SIGINT)), "{engine:?}: {:?}", outcome.ended);
@@ -177,7 +176,7 @@ fn a_stop_is_heard_while_a_block_is_retried_alone() {
 }
 
 #[test]
-fn a_block_that_waits_for_its_try_is_given_up_by_a_stop() {
+fn a_stop_discards_a_block_that_waits_for_its_retry() {
     for engine in ENGINES {
         let from = Gated::new(source(&[]), Op::Read, &[2, 5], 16);
         let gate = from.clone();
@@ -185,9 +184,9 @@ fn a_block_that_waits_for_its_try_is_given_up_by_a_stop() {
             copy(&direct(engine), [from.clone(), Gated::new(dest(), Op::Write, &[], BLOCKS)], |stop, tally| {
                 let tries = || gate.tries(2) + gate.tries(5) == 3;
                 wait_until("all slots are in use", || tries() && gate.held() == 6)?;
-                stop.ask(libc::SIGINT);
+                stop.request(libc::SIGINT);
                 gate.change(|state| state.let_go = true);
-                // Those behind block 5 may be given up with it.
+                // Those after block 5 may be discarded with it.
                 wait_until("the others are home", || tally.written_bytes.load(Relaxed) >= 14 * BLOCK)
             });
         assert!(matches!(outcome.ended, Ended::Interrupted(libc::SIGINT)), "{engine:?}: {:?}", outcome.ended);
@@ -198,7 +197,7 @@ fn a_block_that_waits_for_its_try_is_given_up_by_a_stop() {
 }
 
 #[test]
-fn of_blocks_that_failed_together_only_the_bad_one_is_blamed() {
+fn only_the_bad_one_of_blocks_that_failed_together_is_reported() {
     for engine in [EngineKind::Ring, EngineKind::Threads, EngineKind::Sync] {
         let bad = Fault::BadAt { op: Op::Write, offset: 4 * BLOCK + 7, errno: libc::EIO };
         let to = Gated::new(Memory::disk(vec![0; LEN], &[bad]), Op::Write, &[3, 4, 5], BLOCKS);
@@ -211,21 +210,21 @@ fn of_blocks_that_failed_together_only_the_bad_one_is_blamed() {
     }
 }
 
-/// Asks for the stop as soon as a piece of a block is read.
-struct Impatient {
+/// Requests the stop as soon as a piece of a block is read.
+struct StopsAtFirstPiece {
     inner: Memory,
     stop: Arc<Stop>,
     stops: bool,
 }
 
-impl Endpoint for Impatient {
+impl Endpoint for StopsAtFirstPiece {
     fn facts(&self) -> &Facts {
         self.inner.facts()
     }
 
     fn perform(&self, request: &mut Request) -> io::Result<u32> {
         if u64::from(request.left()) < BLOCK && self.stops {
-            self.stop.ask(libc::SIGINT);
+            self.stop.request(libc::SIGINT);
         }
         self.inner.perform(request)
     }
@@ -236,12 +235,12 @@ impl Endpoint for Impatient {
 }
 
 #[test]
-fn a_stop_ends_the_closer_look_at_a_bad_block() {
+fn a_stop_ends_the_reading_around_of_a_bad_block() {
     for engine in [EngineKind::Ring, EngineKind::Threads, EngineKind::Sync] {
         for stops in [true, false] {
             let bad = Fault::BadAt { op: Op::Read, offset: 5 * BLOCK + 2000, errno: libc::EIO };
             let stop = Arc::new(Stop::default());
-            let from = Arc::new(Impatient { inner: source(&[bad]), stop: stop.clone(), stops });
+            let from = Arc::new(StopsAtFirstPiece { inner: source(&[bad]), stop: stop.clone(), stops });
             let ends: [Arc<dyn Endpoint>; 2] = [from.clone(), Arc::new(dest())];
             let plan = plan(engine, Some(LEN as u64), 0, 0);
             let mut schedule = haul::core::schedules::make(&plan, &ends[0]);

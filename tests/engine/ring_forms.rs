@@ -1,4 +1,4 @@
-//! A ring has one form for both sides: the wide one as soon as one of them needs it, and never else.
+//! A ring has one entry size for both sides: the large one if either side needs it, and never otherwise.
 use crate::model::{pattern, plan};
 use haul::core::{
     Ended, Endpoint, EndpointKind, EngineKind, Facts, Kind, NoObserver, OnRing, Op, Outcome, Request, Stop, Tally,
@@ -13,17 +13,17 @@ use std::sync::{Arc, Mutex};
 
 const LEN: usize = 300_001;
 
-/// A file that can be on a ring of either form, or of the wide one only.
+/// A file that supports rings with both entry sizes, or only with the large one.
 struct End {
     facts: Facts,
     file: File,
     wide: bool,
-    /// The first entry finds out that the ring is none for it.
+    /// The first entry fails because the ring is not supported.
     refuses: bool,
     refused: AtomicBool,
     encoded: AtomicU32,
     called: AtomicU32,
-    /// Offsets of requests, in the order in which they were handed over.
+    /// Offsets of requests, in the order of submission.
     handed_over: Mutex<Vec<u64>>,
     stop: Stop,
     stops_at_first_call: AtomicBool,
@@ -63,7 +63,7 @@ impl Endpoint for End {
     fn perform(&self, request: &mut Request) -> io::Result<u32> {
         self.called.fetch_add(1, Relaxed);
         if self.stops_at_first_call.load(Relaxed) {
-            self.stop.ask(libc::SIGTERM);
+            self.stop.request(libc::SIGTERM);
         }
         let at = request.at();
         let moved = match request.op {
@@ -136,7 +136,7 @@ fn copied(source: &Arc<End>, dest: &Arc<End>) -> Outcome {
     outcome
 }
 
-/// Whether there are rings here, and wide ones.
+/// Whether rings are available, and those with large entries.
 fn rings() -> Option<bool> {
     io_uring::IoUring::new(4).map_err(|error| eprintln!("skipped: no io_uring here: {error}")).ok()?;
     let wide = io_uring::IoUring::<squeue::Entry128, io_uring::cqueue::Entry32>::builder().build(4);
@@ -144,7 +144,7 @@ fn rings() -> Option<bool> {
 }
 
 #[test]
-fn the_ring_is_wide_when_either_side_needs_it() {
+fn the_ring_has_wide_entries_if_either_side_needs_them() {
     let Some(wide_works) = rings() else { return };
     for (source_wide, dest_wide) in [(false, false), (true, false), (false, true), (true, true)] {
         let (source, dest) = (End::new(&pattern(LEN, 7), source_wide, false), End::new(&[], dest_wide, false));
@@ -160,13 +160,13 @@ fn the_ring_is_wide_when_either_side_needs_it() {
 }
 
 #[test]
-fn a_side_that_is_refused_on_the_ring_goes_on_by_calls() {
+fn a_side_refused_by_the_ring_continues_by_calls() {
     if rings() != Some(true) {
         return;
     }
     let (source, dest) = (End::new(&pattern(LEN, 7), true, true), End::new(&[], false, false));
     copied(&source, &dest);
-    // Those that were under way when it was found out are asked again.
+    // Requests in flight when that was detected are repeated.
     let blocks = LEN.div_ceil(4096) as u32;
     assert_eq!(source.called.load(Relaxed), blocks);
     assert!((1..=8).contains(&source.encoded.load(Relaxed)));
@@ -174,12 +174,12 @@ fn a_side_that_is_refused_on_the_ring_goes_on_by_calls() {
 }
 
 #[test]
-fn what_has_to_be_asked_again_does_not_wait_for_all_that_came_after() {
+fn a_resubmitted_request_does_not_wait_for_all_later_ones() {
     if rings() != Some(true) {
         return;
     }
     let (source, dest) = (End::new(&pattern(LEN, 7), true, true), End::new(&[], false, false));
-    // With a limit, requests queue up in front of the source, one every ten seconds; the first that is carried out by a
+    // With a limit, requests queue up before the source, one every ten seconds; the first that is performed by a
     // call ends the copy.
     source.stops_at_first_call.store(true, Relaxed);
     run(&source, &dest, Some(400));

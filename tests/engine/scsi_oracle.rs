@@ -1,14 +1,14 @@
-//! What our parsers make of sense data, INQUIRY data and pages, against sg3-utils' decoders.
+//! Compares haul's parsers of sense data, INQUIRY data and pages with sg3-utils' decoders.
 use crate::support::has;
 use haul::disks::scsi::inquiry::{self, Inquiry};
 use haul::disks::scsi::sense::Sense;
 use std::fs;
 use std::process::Command;
 
-/// Made-up inputs of each kind; each costs a process.
+/// Number of random inputs of each kind; each runs a process.
 const INPUTS: u64 = 120;
 
-/// Numbers that look like chance and are the same every time (splitmix64).
+/// Deterministic pseudorandom numbers (splitmix64).
 struct Chance(u64);
 
 impl Chance {
@@ -32,7 +32,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x} ")).collect()
 }
 
-/// What a decoder prints of these bytes, given in a file as hexadecimal text.
+/// The output of a decoder for these bytes, given in a file as hexadecimal text.
 fn printed(program: &str, words: &[&str], bytes: &[u8]) -> String {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), hex(bytes) + "\n").unwrap();
@@ -43,7 +43,7 @@ fn printed(program: &str, words: &[&str], bytes: &[u8]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The number behind `label`, in hexadecimal with 0x, else decimal.
+/// The number after `label`, in hexadecimal with 0x, else decimal.
 fn number(text: &str, label: &str) -> Option<u64> {
     let behind = text.split_once(label)?.1.trim_start();
     let word = behind.split(|letter: char| !letter.is_ascii_alphanumeric()).next()?;
@@ -84,7 +84,7 @@ fn sense_data(chance: &mut Chance) -> Vec<u8> {
     }
     let mut descriptors = Vec::new();
     if chance.byte() & 1 == 0 {
-        // A field replaceable unit code stands before it.
+        // Preceded by a field replaceable unit code.
         descriptors.extend([3, 2, 0, chance.byte()]);
     }
     if chance.byte() & 3 != 0 {
@@ -95,31 +95,31 @@ fn sense_data(chance: &mut Chance) -> Vec<u8> {
 }
 
 #[test]
-fn sense_data_mean_what_sg_decode_sense_says() {
+fn sense_data_are_decoded_as_by_sg_decode_sense() {
     if !has("sg_decode_sense") {
         return;
     }
     let mut chance = Chance(1);
     for _ in 0..INPUTS {
         let bytes = sense_data(&mut chance);
-        let said = printed("sg_decode_sense", &["--file=FILE"], &bytes);
+        let messages = printed("sg_decode_sense", &["--file=FILE"], &bytes);
         let ours = Sense::parse(&bytes).unwrap();
-        let case = format!("{}: {ours:?}, and\n{said}", hex(&bytes));
-        assert!(said.contains(&format!("Sense key: {}", KEYS[usize::from(ours.key)])), "{case}");
+        let case = format!("{}: {ours:?}, and\n{messages}", hex(&bytes));
+        assert!(messages.contains(&format!("Sense key: {}", KEYS[usize::from(ours.key)])), "{case}");
         let code = format!("ASC={:02x}, ASCQ={:02x}", ours.asc, ours.ascq);
-        assert!(said.contains(&code) || said.contains(&code.replace(", ", " ")), "{case}");
-        assert_eq!(ours.deferred, said.contains("deferred"), "{case}");
-        let place = match (said.contains("Valid=0"), number(&said, "Info fld=")) {
+        assert!(messages.contains(&code) || messages.contains(&code.replace(", ", " ")), "{case}");
+        assert_eq!(ours.deferred, messages.contains("deferred"), "{case}");
+        let place = match (messages.contains("Valid=0"), number(&messages, "Info fld=")) {
             (true, _) => None,
             (false, Some(place)) => Some(place),
-            (false, None) => number(&said, "Information:"),
+            (false, None) => number(&messages, "Information:"),
         };
         assert_eq!(ours.information, place, "{case}");
     }
 }
 
 #[test]
-fn pages_mean_what_sg_vpd_says() {
+fn vpd_pages_are_decoded_as_by_sg_vpd() {
     if !has("sg_vpd") {
         return;
     }
@@ -127,58 +127,58 @@ fn pages_mean_what_sg_vpd_says() {
     for _ in 0..INPUTS / 4 {
         let page = |number: u8, content: &[u8]| [&[0, number, 0, content.len() as u8], content].concat();
         let bytes = page(0xb0, &[&[0; 4][..], &chance.bytes(56)].concat());
-        let said = printed("sg_vpd", &["--inhex=FILE", "--page=bl"], &bytes);
+        let messages = printed("sg_vpd", &["--inhex=FILE", "--page=bl"], &bytes);
         let ours = inquiry::block_limits(&bytes).unwrap();
-        let case = format!("{}: {ours:?}, and\n{said}", hex(&bytes));
-        assert_eq!(number(&said, "Maximum transfer length:"), Some(ours.transfer_blocks_max.into()), "{case}");
-        assert_eq!(number(&said, "Optimal transfer length:"), Some(ours.transfer_blocks_optimal.into()), "{case}");
-        assert_eq!(number(&said, "Maximum write same length:"), Some(ours.write_same_blocks_max), "{case}");
+        let case = format!("{}: {ours:?}, and\n{messages}", hex(&bytes));
+        assert_eq!(number(&messages, "Maximum transfer length:"), Some(ours.transfer_blocks_max.into()), "{case}");
+        assert_eq!(number(&messages, "Optimal transfer length:"), Some(ours.transfer_blocks_optimal.into()), "{case}");
+        assert_eq!(number(&messages, "Maximum write same length:"), Some(ours.write_same_blocks_max), "{case}");
 
         let flags = chance.byte();
         let bytes = page(0xb2, &[0, flags, 0, 0]);
-        let said = printed("sg_vpd", &["--inhex=FILE", "--page=lbpv"], &bytes);
+        let messages = printed("sg_vpd", &["--inhex=FILE", "--page=lbpv"], &bytes);
         let ours = inquiry::provisioning(&bytes);
-        assert_eq!(number(&said, "(LBPU):"), Some(ours.unmaps.into()), "{said}");
-        assert_eq!(number(&said, "(LBPWS):"), Some(ours.unmaps_by_write_same.into()), "{said}");
-        let zeros = number(&said, "(LBPRZ):").unwrap();
-        assert_eq!(zeros & 1 == 1, ours.unmapped_are_zeros, "{said}");
+        assert_eq!(number(&messages, "(LBPU):"), Some(ours.unmaps.into()), "{messages}");
+        assert_eq!(number(&messages, "(LBPWS):"), Some(ours.unmaps_by_write_same.into()), "{messages}");
+        let zeros = number(&messages, "(LBPRZ):").unwrap();
+        assert_eq!(zeros & 1 == 1, ours.unmapped_are_zeros, "{messages}");
 
         let rate = [chance.byte() & 0x1f, chance.byte()];
         let bytes = page(0xb1, &[&rate[..], &[0; 58]].concat());
-        let said = printed("sg_vpd", &["--inhex=FILE", "--page=bdc"], &bytes);
-        assert_eq!(inquiry::rotational(&bytes) == Some(true), said.contains(" rpm"), "{said}");
+        let messages = printed("sg_vpd", &["--inhex=FILE", "--page=bdc"], &bytes);
+        assert_eq!(inquiry::rotational(&bytes) == Some(true), messages.contains(" rpm"), "{messages}");
 
         let (naa, eui) = (chance.bytes(15), chance.bytes(8));
         let naa = [&[0x60], &naa[..]].concat();
         let bytes = page(0x83, &[&[1, 2, 0, 8], &eui[..], &[1, 3, 0, 16], &naa].concat());
-        let said = printed("sg_vpd", &["--inhex=FILE", "--page=di"], &bytes);
+        let messages = printed("sg_vpd", &["--inhex=FILE", "--page=di"], &bytes);
         let wwn = inquiry::wwn(&bytes).unwrap();
-        assert!(said.contains(&wwn.replace("naa.", "0x")), "{wwn}, and\n{said}");
+        assert!(messages.contains(&wwn.replace("naa.", "0x")), "{wwn}, and\n{messages}");
     }
 }
 
 #[test]
-fn inquiry_data_mean_what_sg_inq_says() {
+fn inquiry_data_are_decoded_as_by_sg_inq() {
     if !has("sg_inq") {
         return;
     }
     let mut chance = Chance(3);
     for _ in 0..INPUTS / 4 {
         let mut bytes = chance.bytes(96);
-        // A second byte that might be the number of a page makes the decoder take it for one. This says that the medium
-        // can be removed.
+        // If the second byte might be a page number, the decoder assumes a page. This value means a removable
+        // medium.
         (bytes[1], bytes[3], bytes[4]) = (0x80, 2, 91);
         for (at, byte) in b"MAKER   A PRODUCT       1.0 ".iter().enumerate() {
             bytes[8 + at] = *byte;
         }
-        let said = printed("sg_inq", &["--inhex=FILE"], &bytes);
+        let messages = printed("sg_inq", &["--inhex=FILE"], &bytes);
         let ours = Inquiry::parse(&bytes).unwrap();
-        let case = format!("{}: {ours:?}, and\n{said}", hex(&bytes));
-        assert_eq!(number(&said, "PQual="), Some(ours.qualifier.into()), "{case}");
-        assert_eq!(number(&said, "PDT="), Some(ours.device_type.into()), "{case}");
-        assert_eq!(number(&said, "version="), Some(ours.version.into()), "{case}");
-        assert_eq!(number(&said, "3PC="), Some(ours.copies.into()), "{case}");
-        assert_eq!(number(&said, "Protect="), Some(ours.protect.into()), "{case}");
+        let case = format!("{}: {ours:?}, and\n{messages}", hex(&bytes));
+        assert_eq!(number(&messages, "PQual="), Some(ours.qualifier.into()), "{case}");
+        assert_eq!(number(&messages, "PDT="), Some(ours.device_type.into()), "{case}");
+        assert_eq!(number(&messages, "version="), Some(ours.version.into()), "{case}");
+        assert_eq!(number(&messages, "3PC="), Some(ours.copies.into()), "{case}");
+        assert_eq!(number(&messages, "Protect="), Some(ours.protect.into()), "{case}");
         assert!(ours.model.as_deref() == Some("MAKER A PRODUCT"), "{case}");
     }
 }

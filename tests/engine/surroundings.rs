@@ -1,4 +1,4 @@
-//! Whoever reads a disk while its effect on the rest of the system is measured.
+//! Measures the effect of reading a disk on the rest of the system.
 use crate::support::{LoopDevice, haul_path, scratch};
 use haul::measure::{RunningSystem, SystemUnderTest, Way};
 use haul::sys::page_cache::cachestat;
@@ -9,7 +9,7 @@ use std::time::Duration;
 const SIZE: u64 = 64 << 20;
 
 #[test]
-fn a_device_that_is_read_buffered_is_in_the_page_cache_and_one_that_is_read_direct_is_not() {
+fn buffered_reads_of_a_device_are_cached_and_direct_reads_are_not() {
     let dir = scratch();
     let backing = dir.path().join("disk.img");
     File::create(&backing).unwrap().set_len(SIZE).unwrap();
@@ -17,7 +17,7 @@ fn a_device_that_is_read_buffered_is_in_the_page_cache_and_one_that_is_read_dire
     let disk = File::open(device.path()).unwrap();
     let cached = || cachestat(disk.as_fd(), 0, SIZE).map(|stat| stat.nr_cache * rustix::param::page_size() as u64);
     if cached().is_err() {
-        eprintln!("skipped: this kernel does not say what is in the page cache");
+        eprintln!("skipped: this kernel does not report what is in the page cache");
         return;
     }
     let mut around = RunningSystem::new(&haul_path(), device.path(), SIZE).unwrap();

@@ -1,8 +1,8 @@
-//! Corners of dd that no made-up command line meets: closed descriptors, signals, little memory, disks.
+//! Corner cases of dd that random command lines do not reach: closed descriptors, signals, little memory, disks.
 use crate::dd;
 use crate::dd::{same_in_both, shell, without_times};
 use crate::support::{
-    FailingDisk, Fails, LoopDevice, cmp, haul_path, is_root, memory_dir, noise, skip, wait_for_handler,
+    FailingDisk, Fails, LoopDevice, cmp, haul_path, is_root, memory_dir, noise, skip, traced_calls, wait_for_handler,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -28,7 +28,7 @@ fn closed_standard_descriptors_stay_closed() {
 }
 
 #[test]
-fn what_one_dd_leaves_unread_the_next_one_reads() {
+fn input_that_dd_leaves_unread_is_read_by_the_next_dd() {
     same_in_both(&[
         "{ dd bs=100 count=2 of=out; dd bs=100 skip=1 count=1; } <in",
         "{ dd bs=100 count=2 of=/dev/full; dd bs=100 count=1; } <in",
@@ -51,7 +51,7 @@ fn names_that_are_hard_to_quote_are_quoted_alike() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said_in_the_same_words() {
+fn dd_error_messages_match_gnu_dd() {
     same_in_both(&[
         "dd if=in of=/",
         "dd if=in of=missing/out",
@@ -79,13 +79,13 @@ fn chains_of_multipliers_and_the_largest_units_are_known() {
     let output = run("dd if=/dev/zero bs=1x2x3x4 count=1x1x2 status=none | wc -c");
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "48");
     for unit in ["R", "Q", "RB", "QiB"] {
-        let said = run(&format!("dd bs=1{unit}")).stderr;
-        assert!(String::from_utf8_lossy(&said).contains("Value too large for defined data type"), "{unit}");
+        let messages = run(&format!("dd bs=1{unit}")).stderr;
+        assert!(String::from_utf8_lossy(&messages).contains("Value too large for defined data type"), "{unit}");
     }
 }
 
 #[test]
-fn a_reader_that_goes_away_ends_it_without_a_word() {
+fn a_closed_pipe_ends_dd_silently() {
     same_in_both(&[
         "dd if=/dev/zero bs=1M count=100 | head -c 10 >/dev/null; echo ${PIPESTATUS[0]}",
         "trap '' PIPE; dd if=/dev/zero bs=4k count=1000 2>&1 >&3 3>&- | tail -n +9; true",
@@ -93,55 +93,55 @@ fn a_reader_that_goes_away_ends_it_without_a_word() {
 }
 
 #[test]
-fn little_memory_is_enough_where_no_buffer_is_needed() {
+fn dd_without_a_buffer_runs_in_little_memory() {
     let dir = memory_dir();
-    // The binary itself has its place in there, and that of a debug build is large.
+    // The limit includes the binary itself, and that of a debug build is large.
     let line = "ulimit -v 51200; dd if=/dev/zero of=out count=0 bs=30M && dd if=in of=out bs=1M conv=ucase";
-    fs::write(dir.path().join("in"), noise(3 << 20, 3)).expect("scratch takes files");
+    fs::write(dir.path().join("in"), noise(3 << 20, 3)).expect("the file can be written");
     let output = shell(&haul_path(), line, dir.path());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]
-fn the_name_it_was_called_by_begins_each_sentence() {
-    let said = Command::new(haul_path()).args(["dd", "bogus=1"]).output().expect("it runs");
-    let said = String::from_utf8_lossy(&said.stderr).into_owned();
-    assert!(said.starts_with("haul") || said.contains("haul dd: unrecognized operand"), "{said}");
-    assert!(said.contains(" dd --help' for more information."), "{said}");
-    let said = Command::new(haul_path()).arg0("/opt/dd").arg("bogus=1").output().expect("it runs");
-    assert!(String::from_utf8_lossy(&said.stderr).starts_with("/opt/dd: unrecognized operand"));
+fn messages_begin_with_the_program_name() {
+    let messages = Command::new(haul_path()).args(["dd", "bogus=1"]).output().expect("it runs");
+    let messages = String::from_utf8_lossy(&messages.stderr).into_owned();
+    assert!(messages.starts_with("haul") || messages.contains("haul dd: unrecognized operand"), "{messages}");
+    assert!(messages.contains(" dd --help' for more information."), "{messages}");
+    let messages = Command::new(haul_path()).arg0("/opt/dd").arg("bogus=1").output().expect("it runs");
+    assert!(String::from_utf8_lossy(&messages.stderr).starts_with("/opt/dd: unrecognized operand"));
 }
 
 #[test]
-fn a_signal_tells_the_counts_and_changes_nothing() {
-    let (reader, mut writer) = std::io::pipe().expect("descriptors are left");
+fn a_signal_prints_the_record_counts() {
+    let (reader, mut writer) = std::io::pipe().expect("descriptors are available");
     let mut command = Command::new(haul_path());
     command.arg0("dd").args(["bs=2", "of=/dev/null"]).env("LC_ALL", "C").stdin(reader).stderr(Stdio::piped());
     let mut child = command.spawn().expect("it runs");
     drop(command);
-    let mut said = child.stderr.take().expect("it is piped");
+    let mut messages = child.stderr.take().expect("it is piped");
     let mut read_lines = |lines: usize| {
         let (mut text, mut byte) = (String::new(), [0]);
-        while text.matches('\n').count() < lines && said.read(&mut byte).expect("it can be read") > 0 {
+        while text.matches('\n').count() < lines && messages.read(&mut byte).expect("it can be read") > 0 {
             text.push(byte[0].into());
         }
         without_times(&text)
     };
     let pid = Pid::from_child(&child);
     writer.write_all(b"abc").expect("it is read");
-    // Asked until it has read: before its handler is there, the signal would end it.
+    // Repeated until it has read: before its handler is installed, the signal would end it.
     wait_for_handler(child.id(), 10);
     loop {
-        kill_process(pid, Signal::USR1).expect("it is our child");
+        kill_process(pid, Signal::USR1).expect("it is a child of this process");
         let text = read_lines(3);
         if text.starts_with("1+1 records in\n1+1 records out\n3 bytes copied") {
             break;
         }
         assert!(text.contains("records in"), "{text}");
     }
-    kill_process(pid, Signal::INT).expect("it is our child");
+    kill_process(pid, Signal::INT).expect("it is a child of this process");
     assert_eq!(read_lines(3), "1+1 records in\n1+1 records out\n3 bytes copied\n");
-    assert_eq!(child.wait().expect("it is our child").signal(), Some(2));
+    assert_eq!(child.wait().expect("it is a child of this process").signal(), Some(2));
 }
 
 #[test]
@@ -153,15 +153,15 @@ fn disks_are_copied_as_blocks_and_counted_as_records() {
     let dir = memory_dir();
     let len = 24 << 20;
     let [a, b] = ["a", "b"].map(|name| dir.path().join(name));
-    fs::write(&a, noise(len, 2)).expect("scratch takes files");
-    fs::write(&b, vec![0; len]).expect("scratch takes files");
+    fs::write(&a, noise(len, 2)).expect("the file can be written");
+    fs::write(&b, vec![0; len]).expect("the file can be written");
     let (Some(source), Some(dest)) = (LoopDevice::over(&a), LoopDevice::over(&b)) else { return };
     let (from, to) = (source.path().display().to_string(), dest.path().display().to_string());
     let explained = shell(&haul_path(), &format!("dd --explain if={from} of={to}"), dir.path());
     assert!(String::from_utf8_lossy(&explained.stdout).starts_with("blocks: "), "{explained:?}");
     let output = shell(&haul_path(), &format!("dd if={from} of={to}"), dir.path());
-    let said = without_times(&String::from_utf8_lossy(&output.stderr));
-    assert_eq!(said, "49152+0 records in\n49152+0 records out\n25165824 bytes (25 MB, 24 MiB) copied\n");
+    let messages = without_times(&String::from_utf8_lossy(&output.stderr));
+    assert_eq!(messages, "49152+0 records in\n49152+0 records out\n25165824 bytes (25 MB, 24 MiB) copied\n");
     cmp(source.path(), dest.path());
     if dd::reference().is_none() {
         return;
@@ -181,24 +181,24 @@ fn disks_are_copied_as_blocks_and_counted_as_records() {
     ] {
         let [theirs, ours] = [Path::new(dd::GNU), &haul_path()].map(|program| {
             let output = shell(program, &line, dir.path());
-            let left = Command::new("md5sum").arg(&to).output().expect("coreutils are there").stdout;
+            let left = Command::new("md5sum").arg(&to).output().expect("coreutils are installed").stdout;
             (output.status.code(), without_times(&String::from_utf8_lossy(&output.stderr)), left)
         });
-        // GNU dd 9.1 does not count a last record that was written in part; later ones do.
+        // GNU dd 9.1 does not count a partially written last record; later versions do.
         let same_counts = line.contains("bs=3000") || theirs.1 == ours.1;
         assert!(same_counts && theirs.0 == ours.0 && theirs.2 == ours.2, "{line}\n{theirs:?}\n{ours:?}");
     }
 }
 
 #[test]
-fn what_cannot_be_read_ends_it_or_is_passed_over_in_the_same_place() {
+fn a_read_error_ends_dd_or_is_skipped_as_in_gnu_dd() {
     if dd::reference().is_none() {
         return;
     }
     let dir = memory_dir();
     let backing = dir.path().join("backing");
-    // Long enough for the pump to come across the bad place before records do.
-    fs::write(&backing, noise(10 << 20, 4)).expect("scratch takes files");
+    // Large enough for the pump to reach the bad sector before records do.
+    fs::write(&backing, noise(10 << 20, 4)).expect("the file can be written");
     let Some(disk) = FailingDisk::over(dir.path(), &backing, Fails::Reads, (9 << 20) + 8800..(9 << 20) + 9000) else {
         return;
     };
@@ -207,7 +207,7 @@ fn what_cannot_be_read_ends_it_or_is_passed_over_in_the_same_place() {
         "bs=4096",
         "bs=3000",
         "bs=64K",
-        // The pump moves what is ahead of the bad place, records go on from there.
+        // The pump copies the data before the bad sector, records continue from there.
         "bs=4096 conv=noerror,sync",
         "bs=64K conv=noerror,sync",
         "bs=3000 conv=noerror,sync",
@@ -228,8 +228,8 @@ fn what_cannot_be_read_ends_it_or_is_passed_over_in_the_same_place() {
     ] {
         let [theirs, ours] = [Path::new(dd::GNU), &haul_path()].map(|program| {
             let output = shell(program, &format!("dd if={disk} of=out {operands}"), dir.path());
-            let said = without_times(&String::from_utf8_lossy(&output.stderr));
-            (output.status.code(), said, fs::read(dir.path().join("out")).expect("it was made"))
+            let messages = without_times(&String::from_utf8_lossy(&output.stderr));
+            (output.status.code(), messages, fs::read(dir.path().join("out")).expect("it was created"))
         });
         assert_eq!((theirs.0, &theirs.1), (ours.0, &ours.1), "{operands}");
         assert!(theirs.2 == ours.2, "{operands}: the bytes differ");
@@ -237,37 +237,38 @@ fn what_cannot_be_read_ends_it_or_is_passed_over_in_the_same_place() {
 }
 
 #[test]
-fn a_dest_that_fails_ends_it_though_the_source_says_nothing_more() {
-    let (reader, mut writer) = std::io::pipe().expect("descriptors are left");
+fn a_failed_dest_ends_dd_while_the_source_is_silent() {
+    let (reader, mut writer) = std::io::pipe().expect("descriptors are available");
     let mut command = Command::new(haul_path());
     command.arg0("dd").arg("of=/dev/full").env("LC_ALL", "C").stdin(reader).stderr(Stdio::piped());
     let child = command.spawn().expect("it runs");
     drop(command);
     writer.write_all(&[b'x'; 600]).expect("it is read");
     // The pipe stays open: only the failure can end it.
-    let output = child.wait_with_output().expect("it is our child");
-    let said = without_times(&String::from_utf8_lossy(&output.stderr));
-    assert!(said.starts_with("dd: writing to '/dev/full': No space left on device\n1+"), "{said}");
+    let output = child.wait_with_output().expect("it is a child of this process");
+    let messages = without_times(&String::from_utf8_lossy(&output.stderr));
+    assert!(messages.starts_with("dd: writing to '/dev/full': No space left on device\n1+"), "{messages}");
     assert_eq!(output.status.code(), Some(1));
     drop(writer);
 }
 
-/// The calls that give the page cache back up to the end of a file, by `program` with these operands.
+/// Whether `program` with these operands evicts the page cache up to the end of a file.
 fn advises_to_the_end(program: &[&str], operands: &str, dir: &Path) -> Option<bool> {
     let mut strace = Command::new("strace");
-    strace.args(["-f", "-e", "trace=fadvise64"]).args(program).args(operands.split(' '));
+    let log = dir.join("trace");
+    strace.args(["-f", "-qq", "-e", "trace=fadvise64", "-o"]).arg(&log).args(program).args(operands.split(' '));
     let output = strace.current_dir(dir).output().ok()?;
     assert!(output.status.success(), "{operands}: {}", String::from_utf8_lossy(&output.stderr));
-    Some(String::from_utf8_lossy(&output.stderr).contains(", 0, POSIX_FADV_DONTNEED) = 0"))
+    Some(traced_calls(&log).contains(", 0, POSIX_FADV_DONTNEED) = 0"))
 }
 
 #[test]
-fn the_page_cache_is_given_back_to_the_end_of_a_file_only_where_the_copy_reached_it() {
+fn nocache_evicts_to_the_end_of_a_file_only_if_the_copy_reached_it() {
     if !crate::support::has("strace") {
         return;
     }
     let dir = memory_dir();
-    fs::write(dir.path().join("in"), noise(3_000_000, 8)).expect("scratch takes files");
+    fs::write(dir.path().join("in"), noise(3_000_000, 8)).expect("the file can be written");
     for (operands, to_end) in [
         ("if=in of=/dev/null bs=64k iflag=nocache", true),
         ("if=in of=/dev/null bs=128k count=2 iflag=nocache", false),
@@ -289,7 +290,7 @@ fn the_page_cache_is_given_back_to_the_end_of_a_file_only_where_the_copy_reached
 }
 
 #[test]
-fn what_cannot_be_printed_is_said_and_fails() {
+fn a_report_that_cannot_be_printed_is_a_failure() {
     for words in ["dd --version >/dev/full", "dd --version >&-", "dd --help >&-"] {
         for program in [Some(haul_path()), dd::reference()].into_iter().flatten() {
             let output = shell(&program, words, memory_dir().path());
@@ -300,7 +301,7 @@ fn what_cannot_be_printed_is_said_and_fails() {
 }
 
 #[test]
-fn a_fifo_that_is_to_be_sought_in_is_read_up_to_there() {
+fn seek_in_a_fifo_reads_up_to_the_offset() {
     same_in_both(&[
         "mkfifo f; { printf abcdefghij >f; } & printf XYZ | dd of=f bs=2 seek=3; wait",
         "mkfifo f; { printf abcdefghij >f; } & printf XYZ | dd of=f obs=10 seek=1; wait",
@@ -309,11 +310,11 @@ fn a_fifo_that_is_to_be_sought_in_is_read_up_to_there() {
 }
 
 #[test]
-fn case_is_that_of_a_locale_of_single_bytes() {
+fn case_conversion_is_by_single_bytes() {
     let dir = memory_dir();
     let bytes: Vec<u8> = (0..=255).collect();
-    fs::write(dir.path().join("in"), &bytes).expect("scratch takes files");
-    // The letters e and y of French with an accent and two dots; the i of Turkish, which has a dot as a capital, too.
+    fs::write(dir.path().join("in"), &bytes).expect("the file can be written");
+    // The French letters e with an accent and y with two dots; the Turkish i, whose capital has a dot, too.
     for (language, set, conversion, from, to) in [
         ("fr_FR", "ISO-8859-1", "ucase", 0xe9, 0xc9),
         ("fr_FR", "ISO-8859-1", "lcase", 0xc9, 0xe9),
@@ -321,7 +322,7 @@ fn case_is_that_of_a_locale_of_single_bytes() {
         ("tr_TR", "ISO-8859-9", "lcase", b'I', 0xfd),
     ] {
         let name = format!("{language}.{set}");
-        // It complains of what it does not like in its own files, and ends with 1.
+        // It complains about its own files, and ends with 1.
         let made =
             Command::new("localedef").args(["-c", "-i", language, "-f", set]).arg(dir.path().join(&name)).output();
         if made.is_err() || !dir.path().join(&name).exists() {
@@ -335,7 +336,7 @@ fn case_is_that_of_a_locale_of_single_bytes() {
             assert_eq!(output.stdout[usize::from(from)], to, "{name} {conversion} {}", program.display());
             assert_eq!(output.stdout.len(), bytes.len());
         }
-        // In UTF-8 and C no byte beyond ASCII changes.
+        // In UTF-8 and C only ASCII characters change.
         let mut command = Command::new(haul_path());
         command.arg0("dd").args(["if=in".to_owned(), format!("conv={conversion}")]).current_dir(dir.path());
         let output = command.env("LC_ALL", "C.UTF-8").output().expect("it runs");

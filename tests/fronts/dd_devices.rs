@@ -1,4 +1,4 @@
-//! `haul dd` against /usr/bin/dd on block devices, with direct I/O where it goes, and with inputs of megabytes.
+//! `haul dd` and /usr/bin/dd on block devices, with direct I/O if available, and with inputs of megabytes.
 use crate::dd;
 use crate::dd::words::{operand, runner};
 use crate::dd::{Case, GNU, Stdin, Stdout, compare, without_times};
@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Sizes that direct I/O takes, and some that it does not.
+/// Sizes that are aligned for direct I/O, and some that are not.
 fn size() -> impl Strategy<Value = String> {
     select(&["512", "1024", "4096", "64K", "1M", "1000", "3000", "12K", "7M"][..]).prop_map(str::to_owned)
 }
@@ -41,32 +41,32 @@ fn lines() -> impl Strategy<Value = Vec<String>> {
     })
 }
 
-/// What a program did to the bytes at `dest`, from the same start.
+/// Runs a program, and returns the resulting bytes at `dest`, starting from the same contents.
 fn run(program: &Path, words: &[String], dest: &Path, before: &[u8]) -> (Option<i32>, String, Vec<u8>, Vec<u8>) {
     fs::write(dest, before).expect("it is as long");
     fs::File::open(dest).and_then(|dest| dest.sync_all()).expect("it can be flushed");
     let mut command = Command::new(program);
     command.arg0("dd").args(words).env("LC_ALL", "C").stdin(Stdio::null());
     let output = command.output().expect("it can be run");
-    let said = without_times(&String::from_utf8_lossy(&output.stderr));
-    (output.status.code(), said, output.stdout, fs::read(dest).expect("it can be read"))
+    let messages = without_times(&String::from_utf8_lossy(&output.stderr));
+    (output.status.code(), messages, output.stdout, fs::read(dest).expect("it can be read"))
 }
 
 #[test]
-fn made_up_command_lines_do_to_devices_in_haul_what_they_do_in_gnu_dd() {
+fn random_command_lines_on_devices_match_gnu_dd() {
     if dd::reference().is_none() {
         return;
     }
     let dir = memory_dir();
-    // The smaller one ends before the other does.
+    // The smaller one ends first.
     let files = [("a", 9_000_448), ("b", 10_000_384)].map(|(name, len)| {
         let path = dir.path().join(name);
-        fs::write(&path, noise(len, len as u64)).expect("scratch takes files");
+        fs::write(&path, noise(len, len as u64)).expect("the file can be written");
         path
     });
     let (Some(a), Some(b)) = (LoopDevice::over(&files[0]), LoopDevice::over(&files[1])) else { return };
     let file = dir.path().join("file");
-    fs::write(&file, noise(9_500_000, 3)).expect("scratch takes files");
+    fs::write(&file, noise(9_500_000, 3)).expect("the file can be written");
     let [a, b, file] = [a.path().to_owned(), b.path().to_owned(), file];
     let before = noise(9_000_448, 9);
     let longer = noise(10_000_384, 10);
@@ -82,10 +82,11 @@ fn made_up_command_lines_do_to_devices_in_haul_what_they_do_in_gnu_dd() {
         let theirs = run(Path::new(GNU), &words, &dest, bytes);
         let ours = run(&haul_path(), &words, &dest, bytes);
         let line = words.join(" ");
-        // GNU dd 9.1 does not count a last record that was written in part; later ones do.
+        // GNU dd 9.1 does not count a partially written last record; later versions do.
         let full = theirs.1.contains("No space left on device");
-        let told = |said: &str| said.lines().take(if full { 1 } else { 99 }).map(str::to_owned).collect::<Vec<_>>();
-        prop_assert_eq!((theirs.0, told(&theirs.1)), (ours.0, told(&ours.1)), "dd {}", line);
+        let reported =
+            |messages: &str| messages.lines().take(if full { 1 } else { 99 }).map(str::to_owned).collect::<Vec<_>>();
+        prop_assert_eq!((theirs.0, reported(&theirs.1)), (ours.0, reported(&ours.1)), "dd {}", line);
         prop_assert!(theirs.2 == ours.2 && theirs.3 == ours.3, "dd {}: the bytes differ", line);
         Ok(())
     });
@@ -95,7 +96,7 @@ fn made_up_command_lines_do_to_devices_in_haul_what_they_do_in_gnu_dd() {
 }
 
 #[test]
-fn made_up_command_lines_with_direct_io_do_in_haul_what_they_do_in_gnu_dd() {
+fn random_command_lines_with_direct_io_match_gnu_dd() {
     let dir = scratch();
     if dd::reference().is_none() {
         return;
@@ -106,9 +107,9 @@ fn made_up_command_lines_with_direct_io_do_in_haul_what_they_do_in_gnu_dd() {
     }
     let len = select(&[0usize, 512, 4096, 5000, 65536, 100_001, 3 << 20, 9_000_000][..]);
     let (mut runner, seed) = runner(100);
-    let result = runner.run(&(lines(), len, any::<bool>()), |(words, len, there)| {
+    let result = runner.run(&(lines(), len, any::<bool>()), |(words, len, exists)| {
         let words = ["if=in", "of=out"].map(str::to_owned).into_iter().chain(words).collect();
-        let output = there.then(|| vec![7; 20_000]);
+        let output = exists.then(|| vec![7; 20_000]);
         let case = Case { words, input: noise(len, 1), output, stdin: Stdin::Nothing, stdout: Stdout::Pipe };
         compare(&case, dir.path()).map_err(TestCaseError::fail)
     });
@@ -118,14 +119,14 @@ fn made_up_command_lines_with_direct_io_do_in_haul_what_they_do_in_gnu_dd() {
 }
 
 #[test]
-fn one_half_of_a_disk_onto_the_other_goes_as_blocks_and_leaves_the_bytes_that_gnu_dd_leaves() {
+fn copying_half_a_disk_to_the_other_uses_blocks_and_matches_gnu_dd() {
     if dd::reference().is_none() {
         return;
     }
     let dir = memory_dir();
     let before = noise(32 << 20, 12);
     let path = dir.path().join("disk");
-    fs::write(&path, &before).expect("scratch takes files");
+    fs::write(&path, &before).expect("the file can be written");
     let Some(disk) = LoopDevice::over(&path) else { return };
     let name = disk.path().display();
     let halves = [format!("if={name}"), format!("of={name}")];
@@ -141,7 +142,7 @@ fn one_half_of_a_disk_onto_the_other_goes_as_blocks_and_leaves_the_bytes_that_gn
     }
 }
 
-/// A node of a SCSI generic device that is not there; none where this process may make no nodes.
+/// A node of a SCSI generic device that does not exist; `None` if this process may not create nodes.
 fn scsi_generic_node(dir: &Path) -> Option<std::path::PathBuf> {
     let node = dir.join("sg200");
     let made = rustix::fs::mknodat(
@@ -155,11 +156,11 @@ fn scsi_generic_node(dir: &Path) -> Option<std::path::PathBuf> {
 }
 
 #[test]
-fn a_node_that_takes_commands_only_is_refused_in_one_line_that_names_sg_dd() {
+fn a_passthrough_node_is_refused_in_one_line_that_names_sg_dd() {
     let dir = scratch();
     let Some(node) = scsi_generic_node(dir.path()) else { return };
-    fs::write(dir.path().join("in"), noise(2048, 1)).expect("scratch takes files");
-    let said = |line: &str, status: i32, name: &str| {
+    fs::write(dir.path().join("in"), noise(2048, 1)).expect("the file can be written");
+    let messages = |line: &str, status: i32, name: &str| {
         let output = Command::new(haul_path()).args(line.split(' ')).current_dir(dir.path()).output().expect("it runs");
         let words = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(status) && words.contains(name), "{line}: {output:?}");
@@ -167,19 +168,19 @@ fn a_node_that_takes_commands_only_is_refused_in_one_line_that_names_sg_dd() {
         assert!(words.contains("Use 'haul sg_dd' instead of 'haul dd'"), "{line}: {words}");
         assert!(words.lines().count() == 1 || line.starts_with("sg_dd"), "{line}: {words}");
     };
-    said("dd if=sg200 of=out count=1", 3, "read source sg200");
-    said("dd --explain if=sg200 of=out bs=1M", 3, "read source sg200");
-    said("dd if=in of=sg200", 3, "write to destination sg200");
-    said("dd if=in of=sg200 seek=1 conv=notrunc status=none", 3, "write to destination sg200");
-    said("sg_dd if=in of=. of2=sg200", 31, "write to destination sg200");
+    messages("dd if=sg200 of=out count=1", 3, "read source sg200");
+    messages("dd --explain if=sg200 of=out bs=1M", 3, "read source sg200");
+    messages("dd if=in of=sg200", 3, "write to destination sg200");
+    messages("dd if=in of=sg200 seek=1 conv=notrunc status=none", 3, "write to destination sg200");
+    messages("sg_dd if=in of=. of2=sg200", 31, "write to destination sg200");
     assert!(!dir.path().join("out").exists(), "nothing is made");
-    // Whatever leads to it.
-    std::os::unix::fs::symlink(&node, dir.path().join("link")).expect("scratch takes links");
-    said("dd if=in of=link", 3, "write to destination link");
+    // By every name of the node.
+    std::os::unix::fs::symlink(&node, dir.path().join("link")).expect("the test directory supports links");
+    messages("dd if=in of=link", 3, "write to destination link");
 }
 
 #[test]
-fn other_character_devices_are_read_and_written_as_dd_does() {
+fn other_character_devices_match_gnu_dd() {
     let dir = scratch();
     let full = Command::new(haul_path()).args(["dd", "if=/dev/urandom", "of=/dev/full", "count=1"]).output();
     let words = String::from_utf8_lossy(&full.expect("it runs").stderr).into_owned();
@@ -187,5 +188,5 @@ fn other_character_devices_are_read_and_written_as_dd_does() {
     let mut read = Command::new(haul_path());
     read.args(["dd", "if=/dev/urandom", "of=out", "count=3"]).current_dir(dir.path());
     assert!(read.status().expect("it runs").success());
-    assert_eq!(fs::metadata(dir.path().join("out")).expect("it was made").len(), 1536);
+    assert_eq!(fs::metadata(dir.path().join("out")).expect("it was created").len(), 1536);
 }

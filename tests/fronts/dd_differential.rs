@@ -1,11 +1,11 @@
-//! GNU dd and haul under the name dd, given the same command lines and inputs: bytes, counts, status and sentences.
+//! GNU dd and haul under the name dd, with the same command lines and inputs: bytes, counts, status and messages.
 //!
-//! HAUL_DD_CASES says how many command lines are made up, HAUL_DD_SEED from which number; `make test-long` uses both. A
-//! line on which they differ is shortened before it is told.
+//! HAUL_DD_CASES is the number of random command lines, HAUL_DD_SEED the first seed; `make test-long` uses both. A
+//! line on which they differ is minimized before it is printed.
 use crate::dd;
 use crate::dd::words::{CONVERSIONS, FLAGS, operand, runner};
 use crate::dd::{Case, Stdin, Stdout, compare};
-use crate::support::memory_dir;
+use crate::support::{memory_dir, repeated};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseError;
@@ -15,7 +15,7 @@ fn input() -> impl Strategy<Value = Vec<u8>> {
     let any_len = prop_oneof![Just(0usize), Just(512), Just(1000), 0..3000usize];
     any_len.prop_flat_map(move |len| {
         let bytes = prop::collection::vec(letter.clone(), len);
-        // A tail of zeros, for records that are passed over.
+        // Zeros at the end, for records that are skipped.
         (bytes, 0..=len, any::<bool>()).prop_map(|(mut bytes, zeros_from, zeros)| {
             if zeros {
                 bytes[zeros_from..].fill(0);
@@ -34,7 +34,7 @@ fn case() -> impl Strategy<Value = Case> {
     let stdout = select(&[Stdout::Pipe, Stdout::Pipe, Stdout::File, Stdout::Append, Stdout::Full][..]);
     let output = prop::option::of(prop::collection::vec(any::<u8>(), 0..2000));
     let words = prop::collection::vec(operand(), 0..6);
-    // Now and then so much that threads, or blocks ahead of the records, have something to do.
+    // Sometimes large enough for threads, or for the copy of blocks.
     let large = prop_oneof![60 => Just(0usize), 2 => Just(100_000), 1 => Just(2_500_000), 1 => Just(9_000_000)];
     let all = (words, input(), output, stdin, stdout, any::<bool>(), large);
     all.prop_map(|(words, mut input, output, stdin, stdout, to_file, large)| {
@@ -42,7 +42,7 @@ fn case() -> impl Strategy<Value = Case> {
         // Many system calls for each kilobyte would take minutes, and a pipe that is fed piece by piece hours.
         let is_slow = |word: &String| word.split(['=', ',']).any(|part| part.len() < 3 || part.ends_with("sync"));
         if large > input.len() && !input.is_empty() && !matches!(stdin, Stdin::Pipe(_)) && !words.iter().any(is_slow) {
-            input = input.iter().copied().cycle().take(large).collect();
+            input = repeated(&input, large);
         }
         if stdin == Stdin::Nothing {
             words.insert(0, "if=in".to_owned());
@@ -54,7 +54,7 @@ fn case() -> impl Strategy<Value = Case> {
     })
 }
 
-/// What is known to be different, and better, or never ends in either.
+/// Excludes known differences, in which haul is better, and cases that never end with either.
 fn is_comparable(case: &Case) -> bool {
     let has = |what: &str| case.words.iter().any(|word| word.contains(what));
     let directory = case.words.iter().any(|word| word == "if=/");
@@ -62,7 +62,7 @@ fn is_comparable(case: &Case) -> bool {
 }
 
 #[test]
-fn made_up_command_lines_do_in_haul_what_they_do_in_gnu_dd() {
+fn random_command_lines_match_gnu_dd() {
     if dd::reference().is_none() {
         return;
     }
@@ -77,7 +77,7 @@ fn made_up_command_lines_do_in_haul_what_they_do_in_gnu_dd() {
     }
 }
 
-/// Each setting of each operand that means something by itself.
+/// Each value of each operand that has an effect by itself.
 fn settings() -> Vec<String> {
     let plain = [
         "bs=100",
@@ -104,13 +104,13 @@ fn settings() -> Vec<String> {
 }
 
 #[test]
-fn every_pair_of_operands_does_in_haul_what_it_does_in_gnu_dd() {
+fn every_pair_of_operands_matches_gnu_dd() {
     if dd::reference().is_none() {
         return;
     }
     let above = memory_dir();
     let settings = settings();
-    let input: Vec<u8> = b"Some lines  \nof text\n\nand zeros\0\0\0".iter().copied().cycle().take(1300).collect();
+    let input: Vec<u8> = repeated(b"Some lines  \nof text\n\nand zeros\0\0\0", 1300);
     let mut failures = Vec::new();
     for (at, one) in settings.iter().enumerate() {
         for other in &settings[at..] {

@@ -1,9 +1,9 @@
-//! What the tests of coreutils ask of dd, asked of both programs in our own words.
+//! The subjects of coreutils' tests of dd, tested with both programs by independent code.
 use crate::dd;
 use crate::dd::{Case, Stdin, Stdout, compare, same_in_both};
 use crate::support::{haul_path, memory_dir};
 
-/// The same with standard input as a pipe that brings `pieces`, one read for each.
+/// The same with standard input as a pipe that delivers `pieces`, one per read.
 #[track_caller]
 fn same_of_pieces(words: &str, input: &[u8], pieces: &[usize]) {
     let words = words.split_whitespace().map(str::to_owned).collect();
@@ -19,7 +19,7 @@ fn same(case: Case) {
 }
 
 #[test]
-fn what_is_skipped_and_where_it_lands_depends_on_both_sides() {
+fn skip_and_seek_work_on_every_pair_of_sides() {
     // skip-seek
     for (skip, seek) in [(0, 0), (1, 0), (0, 1), (1, 1), (2, 5), (9, 1), (1, 30)] {
         for more in ["", "conv=notrunc", "bs=2", "bs=2 count=2 conv=notrunc", "ibs=3 obs=2", "ibs=2 obs=5 count=3"] {
@@ -33,7 +33,7 @@ fn what_is_skipped_and_where_it_lands_depends_on_both_sides() {
 }
 
 #[test]
-fn offsets_of_inherited_descriptors_are_counted_from_where_they_stand() {
+fn skip_and_seek_count_from_the_offset_of_inherited_descriptors() {
     // skip-seek2, not-rewound
     same_in_both(&[
         "printf LA:3456789abcdef >a; { dd bs=1 skip=3 count=5; cat; } <a",
@@ -46,7 +46,7 @@ fn offsets_of_inherited_descriptors_are_counted_from_where_they_stand() {
 }
 
 #[test]
-fn who_skips_past_the_end_of_a_file_is_told_and_copies_nothing() {
+fn skip_past_the_end_of_a_file_copies_nothing_with_a_message() {
     // skip-seek-past-file
     same_in_both(&[
         "dd if=in of=out bs=1 skip=1000",
@@ -66,7 +66,7 @@ fn who_skips_past_the_end_of_a_file_is_told_and_copies_nothing() {
 }
 
 #[test]
-fn short_reads_are_collected_only_where_records_are_filled_anew() {
+fn short_reads_are_reblocked_only_with_separate_record_sizes_or_fullblock() {
     // reblock
     for words in ["ibs=3 obs=3", "bs=3", "bs=3 conv=swab", "ibs=3 obs=7", "bs=3 iflag=fullblock", "ibs=3", "obs=3"] {
         same_of_pieces(words, b"xyz", &[1, 2]);
@@ -76,7 +76,7 @@ fn short_reads_are_collected_only_where_records_are_filled_anew() {
 }
 
 #[test]
-fn records_become_lines_and_lines_records() {
+fn conv_block_and_unblock_convert_lines_and_records() {
     // unblock, unblock-sync, block
     let inputs =
         ["", "\n", "\n\n", "    ", " ", "a", "a ", " a", "ab c", "abc\n", "abcd\nabcdefgh\n", "a b  c   d    \n"];
@@ -92,7 +92,7 @@ fn records_become_lines_and_lines_records() {
 }
 
 #[test]
-fn zeros_become_holes_and_the_length_is_right() {
+fn conv_sparse_writes_holes_and_sets_the_length() {
     // sparse
     let mut input = vec![0; 1 << 20];
     input[300_000] = 1;
@@ -117,7 +117,7 @@ fn zeros_become_holes_and_the_length_is_right() {
 }
 
 #[test]
-fn the_page_cache_is_given_back_or_it_is_said_why_not() {
+fn nocache_evicts_the_page_cache_or_reports_why_not() {
     // nocache, nocache_fail
     same_in_both(&[
         "dd if=in iflag=nocache count=0",
@@ -133,7 +133,7 @@ fn the_page_cache_is_given_back_or_it_is_said_why_not() {
 }
 
 #[test]
-fn every_byte_has_its_place_in_the_other_tables() {
+fn conversion_tables_map_every_byte() {
     // ascii
     for conv in ["ascii", "ebcdic", "ibm", "ascii,lcase", "ascii,ucase", "ebcdic,lcase", "ibm,ucase", "lcase", "ucase"]
     {
@@ -146,7 +146,7 @@ fn every_byte_has_its_place_in_the_other_tables() {
 }
 
 #[test]
-fn amounts_in_bytes_are_no_records() {
+fn byte_counts_are_not_records() {
     // bytes
     for words in [
         "count=14B",
@@ -178,7 +178,7 @@ fn amounts_in_bytes_are_no_records() {
 }
 
 #[test]
-fn odds_and_ends_are_as_they_are() {
+fn various_operands_match_gnu_dd() {
     // misc
     same_in_both(&[
         "dd if=in of=out status=none",
@@ -223,7 +223,7 @@ fn odds_and_ends_are_as_they_are() {
 }
 
 #[test]
-fn the_end_of_an_output_is_set_as_asked_though_nothing_is_copied() {
+fn the_output_length_is_set_even_if_nothing_is_copied() {
     same_in_both(&[
         "cp in out; dd of=out bs=100 seek=3 count=0",
         "cp in out; dd of=out bs=100 seek=30 count=0",
@@ -239,7 +239,7 @@ fn the_end_of_an_output_is_set_as_asked_though_nothing_is_copied() {
 }
 
 #[test]
-fn a_file_that_is_both_sides_is_copied_onto_itself_as_far_as_it_is_there() {
+fn a_file_is_copied_onto_itself_up_to_its_end() {
     same_in_both(&[
         "cp in out; dd if=out of=out",
         "cp in out; dd if=out of=out conv=notrunc",
@@ -247,7 +247,7 @@ fn a_file_that_is_both_sides_is_copied_onto_itself_as_far_as_it_is_there() {
         "cp in out; dd if=out of=out bs=100 skip=1 conv=notrunc",
         "cp in out; dd if=out of=out bs=100 seek=2 count=9",
         "cp in out; dd bs=100 skip=1 <out 1<>out",
-        // So much that reading, and then blocks, would run ahead.
+        // Large enough that reading ahead, or copying blocks, would show.
         "seq 300000 >out; dd if=out of=out bs=4k seek=1 count=400 conv=notrunc,swab",
         "seq 300000 >out; dd if=out of=out ibs=4k obs=3k seek=1 count=400 conv=notrunc",
         "seq 2000000 >out; dd if=out of=out bs=64k seek=1 count=150 conv=notrunc",
@@ -256,7 +256,7 @@ fn a_file_that_is_both_sides_is_copied_onto_itself_as_far_as_it_is_there() {
 }
 
 #[test]
-fn appending_goes_to_the_end_wherever_that_is() {
+fn oflag_append_writes_at_the_end() {
     same_in_both(&[
         "cp in out; dd if=in of=out oflag=append conv=notrunc",
         "cp in out; dd if=in of=out oflag=append",
@@ -270,7 +270,7 @@ fn appending_goes_to_the_end_wherever_that_is() {
 }
 
 #[test]
-fn an_empty_input_makes_an_empty_output_whatever_is_done_to_it() {
+fn an_empty_input_makes_an_empty_output_with_every_conversion() {
     for conv in ["notrunc", "sync", "swab", "ucase", "block", "unblock", "sparse", "noerror,sync", "fsync"] {
         same_in_both(&[
             &format!("dd if=/dev/null of=out cbs=3 conv={conv}"),
@@ -281,7 +281,7 @@ fn an_empty_input_makes_an_empty_output_whatever_is_done_to_it() {
 }
 
 #[test]
-fn a_pipe_is_read_to_pass_over_what_is_skipped() {
+fn skip_reads_from_a_pipe() {
     for words in ["skip=3", "skip=10", "skip=11", "skip=350B", "skip=3 count=2", "skip=3 count=0", "skip=1005B"] {
         same_in_both(&[
             &format!("cat in | dd bs=100 iflag=fullblock {words}"),
@@ -296,7 +296,7 @@ fn a_pipe_is_read_to_pass_over_what_is_skipped() {
 }
 
 #[test]
-fn a_short_read_is_worth_a_warning_where_more_is_asked_for_next() {
+fn a_short_read_is_a_warning_if_more_records_follow() {
     let input: Vec<u8> = (0..1000u32).map(|at| at as u8).collect();
     for pieces in [&[100, 100, 60, 70][..], &[100, 100, 40], &[100, 60], &[60]] {
         for words in ["count=350B", "count=3", "count=3 skip=2", "skip=350B", "skip=350B count=1", "count=9 obs=7"] {
@@ -306,7 +306,7 @@ fn a_short_read_is_worth_a_warning_where_more_is_asked_for_next() {
 }
 
 #[test]
-fn a_fifo_is_not_waited_for_where_that_was_asked() {
+fn nonblock_does_not_wait_for_a_fifo() {
     same_in_both(&[
         "mkfifo f; dd if=f iflag=nonblock",
         "mkfifo f; exec 3<>f; dd if=f iflag=nonblock",
@@ -320,15 +320,15 @@ fn a_fifo_is_not_waited_for_where_that_was_asked() {
 }
 
 #[test]
-fn called_through_a_link_it_is_dd_and_says_so() {
+fn a_link_named_dd_runs_the_dd_front() {
     let dir = memory_dir();
     for name in ["dd", "other/dd"] {
         let link = dir.path().join(name);
-        std::fs::create_dir_all(link.parent().expect("it has one")).expect("scratch takes directories");
-        std::os::unix::fs::symlink(haul_path(), &link).expect("scratch takes links");
+        std::fs::create_dir_all(link.parent().expect("it has one")).expect("the test directory is writable");
+        std::os::unix::fs::symlink(haul_path(), &link).expect("the test directory supports links");
         let output = std::process::Command::new(&link).arg("if=/missing").output().expect("it runs");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.starts_with(&format!("{}: failed to open '/missing'", link.display())), "{said}");
+        let messages = String::from_utf8_lossy(&output.stderr);
+        assert!(messages.starts_with(&format!("{}: failed to open '/missing'", link.display())), "{messages}");
         assert_eq!(output.status.code(), Some(1));
     }
 }

@@ -1,4 +1,4 @@
-//! `haul dd` beside GNU dd, and `haul sg_dd` and its kin beside those of sg3_utils.
+//! `haul dd` compared with GNU dd, and `haul sg_dd` and its variants with those of sg3_utils.
 #[path = "../support/mod.rs"]
 mod support;
 

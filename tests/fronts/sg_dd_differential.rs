@@ -1,16 +1,16 @@
-//! The originals of sg3_utils 1.46 and haul under their names, given the same command lines: bytes, counts, status.
+//! The originals of sg3_utils 1.46 and haul under their names, with the same command lines: bytes, counts, status.
 //!
-//! HAUL_SG_CASES says how many are made up for each program, HAUL_SG_SEED from which number. Left out is what the
-//! originals get wrong: what they do without `count=` for files (they refuse), short reads of pipes (they end there),
-//! `skip=` of standard input and `seek=` of standard output (passed over), and what is in the rest of a short last
-//! block (what was in their buffer, here zeros).
-use crate::sg::{Came, FRONTS, original, run};
+//! HAUL_SG_CASES is their number for each program, HAUL_SG_SEED the first seed. Excluded are defects of the
+//! originals: files without `count=` (they refuse), short reads of pipes (they end there), `skip=` of standard input
+//! and `seek=` of standard output (ignored), and the rest of a short last block (old data from their buffer, zeros
+//! in haul).
+use crate::sg::{CommandResult, FRONTS, original, run};
 use crate::support::{LoopDevice, haul_path, memory_dir, noise, skip};
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
-/// Numbers from a seed, one after the other.
+/// Consecutive pseudorandom numbers of a seed.
 struct Dice(u64);
 
 impl Dice {
@@ -28,15 +28,15 @@ impl Dice {
     }
 }
 
-/// A command line and what it meets.
+/// A command line and its environment.
 #[derive(Debug)]
 struct Case {
     line: String,
     input: Vec<u8>,
     output: Option<Vec<u8>>,
-    /// Bytes of the last block that are no copy, and where they begin in `out`.
+    /// Padding of the last block: its length, and its offset in `out`.
     filled_up: Option<(usize, usize)>,
-    /// The source ends ahead of the count.
+    /// The source ends before the count.
     ends_early: bool,
 }
 
@@ -83,14 +83,14 @@ fn made_up(front: &str, dice: &mut Dice) -> Case {
     Case { line, input, output, filled_up, ends_early: left < count * bs }
 }
 
-/// What came of the case, and what is in `out`, with what was filled up taken out.
-fn meet(program: &Path, front: &str, case: &Case) -> (Came, Option<Vec<u8>>) {
+/// The result of the case, and the contents of `out`, without padding.
+fn meet(program: &Path, front: &str, case: &Case) -> (CommandResult, Option<Vec<u8>>) {
     let dir = memory_dir();
-    fs::write(dir.path().join("in"), &case.input).expect("scratch takes files");
+    fs::write(dir.path().join("in"), &case.input).expect("the file can be written");
     if let Some(bytes) = &case.output {
-        fs::write(dir.path().join("out"), bytes).expect("scratch takes files");
+        fs::write(dir.path().join("out"), bytes).expect("the file can be written");
     }
-    let came = run(program, front, &case.line, dir.path(), Stdio::null());
+    let result = run(program, front, &case.line, dir.path(), Stdio::null());
     let mut left = fs::read(dir.path().join("out")).ok();
     if let (Some((at, len)), Some(bytes)) = (case.filled_up, &mut left) {
         let filled = bytes.get_mut(at..at + len).expect("blocks are whole");
@@ -98,7 +98,7 @@ fn meet(program: &Path, front: &str, case: &Case) -> (Came, Option<Vec<u8>>) {
         assert!(!ours || filled.iter().all(|byte| *byte == 0), "{}: not filled up with zeros", case.line);
         filled.fill(0);
     }
-    (came, left)
+    (result, left)
 }
 
 fn number(default: u64, name: &str) -> u64 {
@@ -106,7 +106,7 @@ fn number(default: u64, name: &str) -> u64 {
 }
 
 #[test]
-fn made_up_command_lines_leave_the_same_bytes_counts_and_status() {
+fn random_command_lines_match_the_bytes_counts_and_status_of_sg3_utils() {
     let (cases, seed) = (number(120, "HAUL_SG_CASES"), number(1, "HAUL_SG_SEED"));
     eprintln!("HAUL_SG_SEED={seed}");
     for front in FRONTS {
@@ -116,18 +116,18 @@ fn made_up_command_lines_leave_the_same_bytes_counts_and_status() {
             let case = made_up(front, &mut dice);
             let (their, their_bytes) = meet(&theirs, front, &case);
             let (our, our_bytes) = meet(&haul_path(), front, &case);
-            let told = format!("{front} {}\ntheirs: {their:?}\nours: {our:?}", case.line);
-            assert!(their_bytes == our_bytes, "bytes differ: {told}");
-            assert_eq!(their.records(), our.records(), "{told}");
-            // sgp_dd ends with 99 where one of its threads was ahead of the end.
+            let reported = format!("{front} {}\ntheirs: {their:?}\nours: {our:?}", case.line);
+            assert!(their_bytes == our_bytes, "bytes differ: {reported}");
+            assert_eq!(their.records(), our.records(), "{reported}");
+            // sgp_dd ends with 99 if one of its threads has read beyond the end.
             let expected = if front == "sgp_dd" && case.ends_early { Some(0) } else { their.status };
-            assert_eq!(our.status, expected, "{told}");
+            assert_eq!(our.status, expected, "{reported}");
         }
     }
 }
 
 #[test]
-fn what_cannot_be_meant_or_opened_ends_with_the_same_status() {
+fn invalid_operands_and_failed_opens_have_the_status_of_sg3_utils() {
     let lines = [
         "if=nowhere of=out count=1",
         "if=in of=nowhere/out count=1",
@@ -174,28 +174,28 @@ fn what_cannot_be_meant_or_opened_ends_with_the_same_status() {
     for front in FRONTS {
         let Some(theirs) = original(front) else { return };
         for line in lines {
-            let came = [theirs.clone(), haul_path()].map(|program| {
+            let result = [theirs.clone(), haul_path()].map(|program| {
                 let dir = memory_dir();
-                fs::write(dir.path().join("in"), noise(20_000, 3)).expect("scratch takes files");
+                fs::write(dir.path().join("in"), noise(20_000, 3)).expect("the file can be written");
                 run(&program, front, line, dir.path(), Stdio::null())
             });
-            let told = format!("{front} {line}\ntheirs: {:?}\nours: {:?}", came[0], came[1]);
+            let reported = format!("{front} {line}\ntheirs: {:?}\nours: {:?}", result[0], result[1]);
             if front == "sgm_dd" && line.starts_with("if=. ") {
-                // It takes a failed read for the end.
-                assert_eq!(came[1].status, Some(99), "{told}");
+                // It treats a failed read as the end.
+                assert_eq!(result[1].status, Some(99), "{reported}");
                 continue;
             }
-            assert_eq!(came[0].status, came[1].status, "{told}");
-            // After an error the originals may tell counts, too, for what was never opened.
-            if came[0].status == Some(0) {
-                assert_eq!(came[0].records(), came[1].records(), "{told}");
+            assert_eq!(result[0].status, result[1].status, "{reported}");
+            // After an error the originals may also print counts for sides that were never opened.
+            if result[0].status == Some(0) {
+                assert_eq!(result[0].records(), result[1].records(), "{reported}");
             }
         }
     }
 }
 
 #[test]
-fn a_file_onto_itself_goes_forward_transfer_by_transfer() {
+fn a_file_copied_onto_itself_is_processed_forward_by_transfers() {
     let lines = [
         "if=in of=in bs=512 seek=1 count=600",
         "if=in of=in bs=512 skip=1 count=600",
@@ -203,18 +203,18 @@ fn a_file_onto_itself_goes_forward_transfer_by_transfer() {
         "if=in of=./in bs=512 seek=3 count=600 bpt=7",
         "if=in of=in bs=1000 seek=100 count=200",
     ];
-    // sgp_dd reads and writes in an order of its own.
+    // sgp_dd reads and writes in a different order.
     for front in ["sg_dd", "sgm_dd"] {
         let Some(theirs) = original(front) else { return };
         for line in lines {
-            let came = [theirs.clone(), haul_path()].map(|program| {
+            let result = [theirs.clone(), haul_path()].map(|program| {
                 let dir = memory_dir();
-                fs::write(dir.path().join("in"), noise(2_000_000, 3)).expect("scratch takes files");
-                let came = run(&program, front, line, dir.path(), Stdio::null());
-                (came.status, fs::read(dir.path().join("in")).expect("it is there"))
+                fs::write(dir.path().join("in"), noise(2_000_000, 3)).expect("the file can be written");
+                let result = run(&program, front, line, dir.path(), Stdio::null());
+                (result.status, fs::read(dir.path().join("in")).expect("it exists"))
             });
-            assert_eq!(came[0].0, came[1].0, "{front} {line}");
-            assert!(came[0].1 == came[1].1, "bytes differ: {front} {line}");
+            assert_eq!(result[0].0, result[1].0, "{front} {line}");
+            assert!(result[0].1 == result[1].1, "bytes differ: {front} {line}");
         }
     }
 }
@@ -223,8 +223,8 @@ fn a_file_onto_itself_goes_forward_transfer_by_transfer() {
 fn devices_are_copied_alike_with_and_without_a_count() {
     let dir = memory_dir();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
-    fs::write(&source, noise(12 << 20, 5)).expect("scratch takes files");
-    fs::write(&dest, vec![0; 10 << 20]).expect("scratch takes files");
+    fs::write(&source, noise(12 << 20, 5)).expect("the file can be written");
+    fs::write(&dest, vec![0; 10 << 20]).expect("the file can be written");
     let (Some(from), Some(to)) = (LoopDevice::over(&source), LoopDevice::over(&dest)) else { return };
     let (from, to) = (from.path().display(), to.path().display());
     let lines = [
@@ -245,8 +245,8 @@ fn devices_are_copied_alike_with_and_without_a_count() {
     for front in FRONTS {
         let Some(theirs) = original(front) else { return };
         for line in &lines {
-            let came = [theirs.clone(), haul_path()].map(|program| {
-                // What is not overwritten is to be told apart from what is.
+            let result = [theirs.clone(), haul_path()].map(|program| {
+                // Old bytes must differ from written ones.
                 let wiped = run(
                     Path::new("/bin/dd"),
                     "dd",
@@ -255,15 +255,15 @@ fn devices_are_copied_alike_with_and_without_a_count() {
                     Stdio::null(),
                 );
                 assert_eq!(wiped.status, Some(0), "{wiped:?}");
-                let came = run(&program, front, line, dir.path(), Stdio::null());
+                let result = run(&program, front, line, dir.path(), Stdio::null());
                 let held = fs::read(to.to_string()).expect("root reads devices");
-                (came, held)
+                (result, held)
             });
-            let told = format!("{front} {line}\ntheirs: {:?}\nours: {:?}", came[0].0, came[1].0);
-            assert_eq!(came[0].0.status, came[1].0.status, "{told}");
-            assert!(came[0].1 == came[1].1, "bytes differ: {told}");
-            if came[0].0.status == Some(0) {
-                assert_eq!(came[0].0.records(), came[1].0.records(), "{told}");
+            let reported = format!("{front} {line}\ntheirs: {:?}\nours: {:?}", result[0].0, result[1].0);
+            assert_eq!(result[0].0.status, result[1].0.status, "{reported}");
+            assert!(result[0].1 == result[1].1, "bytes differ: {reported}");
+            if result[0].0.status == Some(0) {
+                assert_eq!(result[0].0.records(), result[1].0.records(), "{reported}");
             }
         }
     }

@@ -1,29 +1,29 @@
-//! The table of guests: which proofs live together, with which disks and which clock.
+//! The guests: which scripts share one, with which disks and which clock.
 use crate::support::Drive;
 
-/// One boot: proofs that live together.
+/// One boot, with the scripts that run in it.
 pub struct Guest {
     pub name: &'static str,
-    /// Words of the launcher.
+    /// Environment variables of the launcher.
     pub words: &'static [(&'static str, &'static str)],
-    /// NVMe drives beside its own.
+    /// Additional NVMe drives.
     pub drives: &'static [Drive],
-    /// The test that asks, and what it asks for: a script of `lab/` and its arguments.
+    /// The test that needs a script, and the script: a file of `lab/` and its arguments.
     pub proofs: &'static [(&'static str, &'static str)],
-    /// Seconds of the guest's clock in which a proof may say nothing; those that a quiet one may take.
+    /// Seconds of the guest's clock for which a script may print nothing; a longer silence ends it.
     pub silence_s: u64,
-    /// Its one proof has nothing beside it, not even what runs several: it is timed.
+    /// Its only script runs alone, even without the script that runs several: it is timed.
     pub is_quiet: bool,
 }
 
 impl Guest {
-    /// Its clock stands still while the host does something else.
+    /// Whether its clock stops while the host is busy.
     pub fn is_patient(&self) -> bool {
         self.words == VIRTUAL_TIME
     }
 }
 
-/// Seconds without a word from a proof after which its guest ends it.
+/// Seconds without output of a script after which its guest ends it.
 const PROOF_SILENCE_S: u64 = 600;
 
 /// Drives with 4096-byte blocks, the first with commands of 16 KiB; with metadata; with zones.
@@ -36,7 +36,7 @@ const DRIVES: [Drive; 5] = [
 ];
 const FOUR: &str = "logical_block_size=4096,physical_block_size=4096";
 
-/// Small disks, and one with more blocks than 32 bits count.
+/// Small disks, and one with more blocks than 32 bits can count.
 const MANY_DISKS: [(&str, &str); 3] = [("VMLAB_DISK", "16M"), ("VMLAB_DISK_scsi1", "4T"), ("VMLAB_MEMORY", "2G")];
 /// A drive without a medium.
 const EMPTY_DRIVE: [(&str, &str); 3] =
@@ -58,13 +58,10 @@ pub static GUESTS: [Guest; 6] = [
             ),
             ("scsi::copies_between_sg_and_everything_else_are_right_with_the_ring", "scsi-copies.sh ring"),
             ("nvme::on_a_ring_copies_by_nvme_commands_are_right", "nvme-copies.sh ring"),
-            ("nvme::on_a_ring_what_nvme_drives_do_wrong_is_told_exactly", "nvme-faults.sh ring"),
-            ("mappings::mappings_that_lie_fail_or_stand_still_with_the_ring", "mappings.sh ring"),
-            ("transport::what_a_disk_says_of_its_holes_and_its_state_is_heeded_with_the_ring", "scsi-thin.sh ring"),
-            (
-                "scsi::a_disk_that_goes_away_ends_the_copy_or_the_measuring_with_its_name_and_place_with_the_ring",
-                "scsi-removal.sh ring",
-            ),
+            ("nvme::on_a_ring_faults_of_nvme_drives_are_reported_exactly", "nvme-faults.sh ring"),
+            ("mappings::faulty_and_stalled_mappings_are_reported_with_the_ring", "mappings.sh ring"),
+            ("transport::provisioning_and_state_of_a_disk_are_respected_with_the_ring", "scsi-thin.sh ring"),
+            ("scsi::a_removed_disk_ends_a_run_with_its_name_and_offset_with_the_ring", "scsi-removal.sh ring"),
         ],
         silence_s: PROOF_SILENCE_S,
         is_quiet: false,
@@ -80,13 +77,10 @@ pub static GUESTS: [Guest; 6] = [
             ),
             ("scsi::copies_between_sg_and_everything_else_are_right_with_threads", "scsi-copies.sh threads"),
             ("nvme::by_calls_copies_by_nvme_commands_are_right", "nvme-copies.sh threads"),
-            ("nvme::by_calls_what_nvme_drives_do_wrong_is_told_exactly", "nvme-faults.sh threads"),
-            ("mappings::mappings_that_lie_fail_or_stand_still_with_threads", "mappings.sh threads"),
-            ("transport::what_a_disk_says_of_its_holes_and_its_state_is_heeded_with_threads", "scsi-thin.sh threads"),
-            (
-                "scsi::a_disk_that_goes_away_ends_the_copy_or_the_measuring_with_its_name_and_place_with_threads",
-                "scsi-removal.sh threads",
-            ),
+            ("nvme::by_calls_faults_of_nvme_drives_are_reported_exactly", "nvme-faults.sh threads"),
+            ("mappings::faulty_and_stalled_mappings_are_reported_with_threads", "mappings.sh threads"),
+            ("transport::provisioning_and_state_of_a_disk_are_respected_with_threads", "scsi-thin.sh threads"),
+            ("scsi::a_removed_disk_ends_a_run_with_its_name_and_offset_with_threads", "scsi-removal.sh threads"),
         ],
         silence_s: PROOF_SILENCE_S,
         is_quiet: false,
@@ -96,15 +90,12 @@ pub static GUESTS: [Guest; 6] = [
         words: &EMPTY_DRIVE,
         drives: &[],
         proofs: &[
-            ("list::each_disk_has_the_nodes_names_and_sizes_that_sg_map_lsscsi_and_nvme_tell", "list.sh"),
-            ("on_error::bad_places_of_every_kind_of_disk_are_gone_around_exactly", "on-error.sh"),
-            ("scsi::what_is_not_to_be_copied_is_refused_in_clear_words", "scsi-refusals.sh"),
-            (
-                "transport::a_disk_that_copies_by_itself_is_let_and_one_that_is_reserved_is_left_alone",
-                "scsi-offload.sh",
-            ),
-            ("scsi::read_buffer_is_measured_by_size_and_by_where_the_bytes_end_up", "scsi-read-buffer.sh"),
-            ("sg_fronts::the_fronts_leave_what_sg3_utils_leaves_and_are_right_where_it_is_not", "sg-fronts.sh"),
+            ("list::each_disk_has_the_nodes_names_and_sizes_of_sg_map_lsscsi_and_nvme", "list.sh"),
+            ("on_error::exactly_the_bad_sectors_of_every_kind_of_disk_are_skipped", "on-error.sh"),
+            ("scsi::copies_that_must_not_begin_are_refused_with_the_reason", "scsi-refusals.sh"),
+            ("transport::offloaded_copies_are_used_and_reserved_disks_are_refused", "scsi-offload.sh"),
+            ("scsi::read_buffer_is_measured_by_size_and_by_destination_memory", "scsi-read-buffer.sh"),
+            ("sg_fronts::the_fronts_match_sg3_utils_except_for_its_defects", "sg-fronts.sh"),
         ],
         silence_s: PROOF_SILENCE_S,
         is_quiet: false,
@@ -114,7 +105,7 @@ pub static GUESTS: [Guest; 6] = [
         words: &VIRTUAL_TIME,
         drives: &[],
         proofs: &[(
-            "timing::a_copy_between_disks_of_one_command_at_a_time_takes_hardly_longer_than_the_longer_disk_alone",
+            "timing::a_copy_between_disks_of_queue_depth_one_takes_the_time_of_the_slower_disk",
             "proofs/copy-times.sh",
         )],
         silence_s: 3600,
@@ -124,8 +115,8 @@ pub static GUESTS: [Guest; 6] = [
         name: "ring faults",
         words: &VIRTUAL_TIME,
         drives: &[],
-        proofs: &[("scsi::faults_of_a_disk_are_mended_or_told_with_the_ring", "scsi-faults.sh ring")],
-        // Its clock leaps.
+        proofs: &[("scsi::faults_of_a_disk_are_retried_or_reported_with_the_ring", "scsi-faults.sh ring")],
+        // Its clock skips idle time.
         silence_s: 1000 * PROOF_SILENCE_S,
         is_quiet: false,
     },
@@ -133,7 +124,7 @@ pub static GUESTS: [Guest; 6] = [
         name: "threads faults",
         words: &VIRTUAL_TIME,
         drives: &[],
-        proofs: &[("scsi::faults_of_a_disk_are_mended_or_told_with_threads", "scsi-faults.sh threads")],
+        proofs: &[("scsi::faults_of_a_disk_are_retried_or_reported_with_threads", "scsi-faults.sh threads")],
         // As above.
         silence_s: 1000 * PROOF_SILENCE_S,
         is_quiet: false,

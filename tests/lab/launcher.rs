@@ -1,13 +1,13 @@
-//! The lab's launcher: a guest that hangs is ended, and its console shown; one that dies is told apart from a command
-//! that failed. And proofs that share a guest: each has a result of its own.
-use crate::guests::{Guest, Told, slot_for_a_short_one};
-use crate::support::{lab_is_there, launcher, scratch};
+//! The launcher of the lab: it ends a guest that hangs and prints its console, and distinguishes a guest that died
+//! from a command that failed. Scripts that share a guest have separate results.
+use crate::guests::{Guest, ProofReport, slot_for_a_short_one};
+use crate::support::{lab_is_available, launcher, scratch};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Output, Stdio};
 use std::thread;
 
-/// The launcher with a command of bash, whose process has this name.
+/// The launcher with a bash command, whose process has this name.
 fn named(name: &str, command: &str, timeout_s: u32) -> Command {
     let mut vmlab = launcher();
     vmlab.args(["bash", "-c", command]);
@@ -15,36 +15,36 @@ fn named(name: &str, command: &str, timeout_s: u32) -> Command {
     vmlab
 }
 
-/// Runs the launcher on a command of bash, and whether a process of its is left: found by a name given to qemu.
+/// Runs the launcher with a bash command; returns whether a process of it remains, found by a name passed to qemu.
 fn launched(name: &str, command: &str, timeout_s: u32) -> (Output, bool) {
     let _slot = slot_for_a_short_one();
-    let output = named(name, command, timeout_s).output().expect("setpriv is there");
+    let output = named(name, command, timeout_s).output().expect("setpriv is installed");
     (output, is_running(name))
 }
 
-/// Whether a qemu of this name runs.
+/// Whether a qemu of this name is running.
 fn is_running(name: &str) -> bool {
-    // Not pgrep -f of the name alone: that would find itself.
-    let listed = Command::new("ps").args(["-eo", "args"]).output().expect("ps is there");
+    // Not pgrep -f with the name: it would find itself.
+    let listed = Command::new("ps").args(["-eo", "args"]).output().expect("ps is installed");
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
     listed.lines().any(|line| line.starts_with("qemu") && line.contains(name))
 }
 
 #[test]
-fn a_guest_that_hangs_is_ended_and_its_console_is_shown() {
-    if !lab_is_there(&["ps"]) {
+fn a_hanging_guest_is_ended_and_its_console_is_shown() {
+    if !lab_is_available(&["ps"]) {
         return;
     }
     let name = format!("hanging-{}", std::process::id());
-    // A busy machine may not get to the command in so short a time: then with more.
+    // A busy machine may not start the command in such a short time; then it gets more.
     for timeout_s in [15, 60, 240] {
         let command = "echo begun; echo seen on the console > /dev/console; sleep 3600";
         let (output, left) = launched(&name, command, timeout_s);
-        let (said, words) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert_eq!(output.status.code(), Some(124), "{said}{words}");
+        let (messages, words) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(124), "{messages}{words}");
         assert!(words.contains(&format!("vmlab: no end after {timeout_s} s")), "{words}");
         assert!(!left, "a qemu is left");
-        if said.contains("begun") {
+        if messages.contains("begun") {
             assert!(words.contains("seen on the console"), "the console is not shown:\n{words}");
             return;
         }
@@ -53,8 +53,8 @@ fn a_guest_that_hangs_is_ended_and_its_console_is_shown() {
 }
 
 #[test]
-fn a_guest_that_dies_is_told_apart_from_a_command_that_fails() {
-    if !lab_is_there(&["ps"]) {
+fn a_crashed_guest_and_a_failed_command_have_different_results() {
+    if !lab_is_available(&["ps"]) {
         return;
     }
     let name = format!("dying-{}", std::process::id());
@@ -68,7 +68,7 @@ fn a_guest_that_dies_is_told_apart_from_a_command_that_fails() {
 
 #[test]
 fn a_guest_whose_tests_are_killed_ends_and_leaves_no_files() {
-    if !lab_is_there(&["ps"]) {
+    if !lab_is_available(&["ps"]) {
         return;
     }
     let _slot = slot_for_a_short_one();
@@ -76,21 +76,21 @@ fn a_guest_whose_tests_are_killed_ends_and_leaves_no_files() {
     let mut vmlab = named(&name, "echo begun; sleep 3600", 7200);
     vmlab.env("TMPDIR", dir.path()).stdout(Stdio::piped()).stderr(Stdio::null());
     let start = move || {
-        let mut running = vmlab.spawn().expect("setpriv is there");
+        let mut running = vmlab.spawn().expect("setpriv is installed");
         let mut begun = String::new();
-        let said = BufReader::new(running.stdout.as_mut().expect("it is piped")).read_line(&mut begun);
-        (said.map(|_| begun), running)
+        let messages = BufReader::new(running.stdout.as_mut().expect("it is piped")).read_line(&mut begun);
+        (messages.map(|_| begun), running)
     };
-    // To the launcher, the end of the thread that started it is the end of all tests.
+    // The launcher ends with the thread that started it.
     let (begun, mut running) = thread::spawn(start).join().expect("it does not panic");
     assert_eq!(begun.expect("it can be read"), "begun\n");
     let status = running.wait().expect("it was started");
     assert!(status.code() == Some(130) && !is_running(&name), "{status}");
-    let left: Vec<_> = dir.path().read_dir().expect("it is there").flatten().map(|entry| entry.path()).collect();
+    let left: Vec<_> = dir.path().read_dir().expect("it exists").flatten().map(|entry| entry.path()).collect();
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// Proofs of one guest, in this order: each says first whether the guest is in order.
+/// Scripts of one guest, in this order: each first checks the guest.
 const MISBEHAVING: [&str; 8] = [
     "misbehave.sh fine",
     "misbehave.sh fails",
@@ -102,32 +102,32 @@ const MISBEHAVING: [&str; 8] = [
     "misbehave.sh fine too late",
 ];
 
-/// What was told of each of them, if no more than `silence_s` of silence is a hung proof.
-fn misbehaved(silence_s: u64) -> BTreeMap<&'static str, Told> {
+/// The result of each of them, with a limit of `silence_s` without output.
+fn misbehaved(silence_s: u64) -> BTreeMap<&'static str, ProofReport> {
     let guest = Guest { name: "misbehaving", words: &[], drives: &[], proofs: &[], silence_s, is_quiet: false };
     let mut all = BTreeMap::new();
     let _slot = slot_for_a_short_one();
-    guest.run(&MISBEHAVING, |proof, told| {
-        assert!(all.insert(proof, told).is_none(), "{proof} was reported twice");
+    guest.run(&MISBEHAVING, |proof, reported| {
+        assert!(all.insert(proof, reported).is_none(), "{proof} was reported twice");
     });
     all
 }
 
 #[test]
-fn each_proof_of_a_guest_has_a_result_of_its_own_whatever_the_others_do() {
-    if !lab_is_there(&["openssl", "dmsetup", "mkfs.ext4", "blkdiscard", "blockdev", "cmp", "pgrep"]) {
+fn each_proof_of_a_guest_has_its_own_result() {
+    if !lab_is_available(&["openssl", "dmsetup", "mkfs.ext4", "blkdiscard", "blockdev", "cmp", "pgrep"]) {
         return;
     }
     const HUNG: &str = "no output for so long";
-    // A busy machine may keep a proof from saying anything in so short a time: then with more.
-    let quiet = |(proof, told): (&&str, &Told)| !proof.contains("hangs") && told.wrong.contains(HUNG);
+    // On a busy machine a script may print nothing in such a short time; then it gets more.
+    let quiet = |(proof, reported): (&&str, &ProofReport)| !proof.contains("hangs") && reported.wrong.contains(HUNG);
     let all =
         [10, 60, 240].into_iter().map(misbehaved).find(|all| !all.iter().any(quiet)).expect("one of these is enough");
     for proof in MISBEHAVING {
-        let Told { said, wrong, .. } = &all[proof];
-        let in_order = said.starts_with("ok the guest is in order\n");
-        assert!(in_order || proof.contains("too late"), "{proof}: {said}{wrong}");
-        let (said_also, went_wrong) = match proof.split(' ').nth(1).expect("there is a word for it") {
+        let ProofReport { messages, wrong, .. } = &all[proof];
+        let in_order = messages.starts_with("ok the guest is in order\n");
+        assert!(in_order || proof.contains("too late"), "{proof}: {messages}{wrong}");
+        let (expected_text, went_wrong) = match proof.split(' ').nth(1).expect("there is a word for it") {
             "fails" => ("FAIL two is three: [ 2 = 3 ]\n\nstderr: words of the program\n", ""),
             "hangs" => ("", HUNG),
             "ends" => ("", "it ended with status 137"),
@@ -135,8 +135,8 @@ fn each_proof_of_a_guest_has_a_result_of_its_own_whatever_the_others_do() {
             _ if proof.contains("too late") => ("", "its guest ended first"),
             _ => ("", ""),
         };
-        assert!(said.contains(said_also) && wrong.contains(went_wrong), "{proof}: {said}{wrong}");
-        assert_eq!(wrong.is_empty(), went_wrong.is_empty(), "{proof}: {said}{wrong}");
+        assert!(messages.contains(expected_text) && wrong.contains(went_wrong), "{proof}: {messages}{wrong}");
+        assert_eq!(wrong.is_empty(), went_wrong.is_empty(), "{proof}: {messages}{wrong}");
     }
     assert!(all["misbehave.sh dies"].wrong.contains("Kernel panic"), "the console is not shown");
 }

@@ -1,18 +1,18 @@
-//! `haul list` in the lab beside the kernel's other listers: each disk is the same disk, field by field.
+//! `haul list` in the lab compared with other programs that list devices: each disk is the same, field by field.
 use crate::guests::findings;
-use crate::support::lab_is_there;
+use crate::support::lab_is_available;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What each section of `lab/list.sh` says, by its name.
-fn sections(said: &str) -> BTreeMap<&str, &str> {
-    let sections = said.split("=== ").skip(1).filter_map(|section| section.split_once('\n'));
+/// The sections of the output of `lab/list.sh`, by name.
+fn sections(messages: &str) -> BTreeMap<&str, &str> {
+    let sections = messages.split("=== ").skip(1).filter_map(|section| section.split_once('\n'));
     sections.collect()
 }
 
-/// The lines of a section as words.
+/// The lines of a section, split into words.
 fn lines<'a>(sections: &BTreeMap<&str, &'a str>, name: &str) -> Vec<Vec<&'a str>> {
-    let text = sections.get(name).unwrap_or_else(|| panic!("the script told nothing of {name}"));
+    let text = sections.get(name).unwrap_or_else(|| panic!("the script printed no section {name}"));
     text.lines().map(|line| line.split_whitespace().collect()).collect()
 }
 
@@ -28,22 +28,22 @@ fn has_alias(device: &Value, alias: &str) -> bool {
 }
 
 #[test]
-fn each_disk_has_the_nodes_names_and_sizes_that_sg_map_lsscsi_and_nvme_tell() {
-    if !lab_is_there(&["sg_map", "sg_vpd", "lsscsi", "nvme", "blockdev"]) {
+fn each_disk_has_the_nodes_names_and_sizes_of_sg_map_lsscsi_and_nvme() {
+    if !lab_is_available(&["sg_map", "sg_vpd", "lsscsi", "nvme", "blockdev"]) {
         return;
     }
     let findings = findings("list.sh");
-    let sections = sections(findings.said());
+    let sections = sections(findings.messages());
     let list: Value = serde_json::from_str(sections["haul"]).expect("the list is JSON");
     let listed = list["devices"].as_array().expect("devices are a list");
     scsi_disks(&sections, listed);
     nvme_drives(&sections, listed);
     sizes(&sections, listed);
-    people_see_it_too(sections["human"], listed);
+    human_output_identifies_disks(sections["human"], listed);
     what_is_no_disk(&sections);
 }
 
-/// Tape, enclosure and the drive without a medium, each by the node, place and type that sg_map tells.
+/// Tape, enclosure and the drive without a medium, each with the node, address and type that sg_map prints.
 fn what_is_no_disk(sections: &BTreeMap<&str, &str>) {
     let list: Value = serde_json::from_str(sections["others-haul"]).expect("the list is JSON");
     let listed = list["scsi_devices"].as_array().expect("they are a list");
@@ -52,7 +52,7 @@ fn what_is_no_disk(sections: &BTreeMap<&str, &str>) {
     let human = sections["others-human"].split_whitespace().collect::<Vec<_>>().join(" ");
     let mut kinds = Vec::new();
     for line in others {
-        let [path, host, channel, target, unit, kind] = line[..] else { panic!("sg_map said {line:?}") };
+        let [path, host, channel, target, unit, kind] = line[..] else { panic!("sg_map printed {line:?}") };
         let ours = device(listed, path);
         assert_eq!(ours["address"], format!("{host}:{channel}:{target}:{unit}"), "{ours}");
         assert_eq!(ours["peripheral_type"].to_string(), kind, "{ours}");
@@ -63,9 +63,9 @@ fn what_is_no_disk(sections: &BTreeMap<&str, &str>) {
     assert!(kinds.contains(&"tape") && kinds.contains(&"enclosure"), "{kinds:?}");
 }
 
-/// sg, sd and bsg nodes, and the names of SCSI disks: four of them, two of another make.
+/// sg, sd and bsg nodes, and the names of SCSI disks: four of them, two from another manufacturer.
 fn scsi_disks(sections: &BTreeMap<&str, &str>, listed: &[Value]) {
-    // One line is of the drive without a medium, which has no block device.
+    // One line is about the drive without a medium, which has no block device.
     let but_one = |section, is_disk: fn(&[&str]) -> bool| {
         let (disks, others): (Vec<_>, Vec<_>) = lines(sections, section).into_iter().partition(|line| is_disk(line));
         assert_eq!(others.len(), 1, "{section}: {others:?}");
@@ -74,12 +74,12 @@ fn scsi_disks(sections: &BTreeMap<&str, &str>, listed: &[Value]) {
     let is_no_cd = |line: &[&str]| !line.contains(&"cd/dvd");
     let disks = but_one("sg_map", |line| line.len() > 6);
     for line in &disks {
-        let [sg, .., sd] = line[..] else { panic!("sg_map said {line:?}") };
+        let [sg, .., sd] = line[..] else { panic!("sg_map printed {line:?}") };
         assert!(has_alias(device(listed, sd), sg), "sg_map: {line:?}, but haul: {}", device(listed, sd));
     }
     assert_eq!(disks.len(), 4, "sg_map -x listed other disks than the lab's");
     for line in but_one("lsscsi-nodes", |line| line[1] != "-") {
-        let [place, block, sg] = line[..] else { panic!("lsscsi said {line:?}") };
+        let [place, block, sg] = line[..] else { panic!("lsscsi printed {line:?}") };
         let bsg = format!("/dev/bsg/{}", place.trim_matches(['[', ']']));
         let nodes = if sg == "-" { vec![block.replace("nvme", "ng")] } else { vec![sg.to_owned(), bsg] };
         for node in nodes {
@@ -87,28 +87,28 @@ fn scsi_disks(sections: &BTreeMap<&str, &str>, listed: &[Value]) {
         }
     }
     for line in but_one("lsscsi-names", is_no_cd) {
-        let [_, _, name, block] = line[..] else { panic!("lsscsi said {line:?}") };
+        let [_, _, name, block] = line[..] else { panic!("lsscsi printed {line:?}") };
         match device(listed, block)["wwn"].as_str() {
-            // A name of NAA has its kind before it; lsscsi leaves that out.
+            // A name of type NAA has its type as a prefix; lsscsi omits it.
             Some(wwn) => assert_eq!(wwn.strip_prefix("naa.").unwrap_or(wwn), name, "{block}"),
             None => assert_eq!(name, "none", "{block}"),
         }
     }
     for line in but_one("lsscsi", is_no_cd).iter().filter(|line| !line[0].starts_with("[N")) {
-        // Vendor, product, and behind them the revision, which is none of haul's, and the node.
-        let (block, told) = (line[line.len() - 1], line[2..line.len() - 2].join(" "));
+        // Vendor, product, followed by the revision, which haul omits, and the node.
+        let (block, reported) = (line[line.len() - 1], line[2..line.len() - 2].join(" "));
         let model = device(listed, block)["model"].as_str().expect("each has a model");
-        assert!(told.ends_with(model), "{block} is a {model}, and to lsscsi a {told}");
+        assert!(reported.ends_with(model), "{block} is a {model}, and to lsscsi a {reported}");
     }
 }
 
 /// Model, serial number, size and blocks of the three NVMe drives.
 fn nvme_drives(sections: &BTreeMap<&str, &str>, listed: &[Value]) {
-    let told: Value = serde_json::from_str(sections["nvme"]).expect("nvme list says JSON");
-    let drives = told["Devices"].as_array().expect("devices are a list");
-    assert_eq!(drives.len(), 3, "nvme list told of other drives than the lab's: {told:#}");
+    let reported: Value = serde_json::from_str(sections["nvme"]).expect("nvme list prints JSON");
+    let drives = reported["Devices"].as_array().expect("devices are a list");
+    assert_eq!(drives.len(), 3, "nvme list shows other drives than the lab's: {reported:#}");
     for drive in drives {
-        let ours = device(listed, drive["DevicePath"].as_str().expect("a path is text"));
+        let ours = device(listed, drive["DevicePath"].as_str().expect("the path is UTF-8"));
         let pairs = [
             ("model", "ModelNumber"),
             ("serial", "SerialNumber"),
@@ -121,7 +121,8 @@ fn nvme_drives(sections: &BTreeMap<&str, &str>, listed: &[Value]) {
     }
 }
 
-/// Size and block sizes of all, as the kernel tells them by ioctl, and serial numbers as disks tell them by command.
+/// Size and block sizes of all disks, as the kernel reports them by ioctl, and serial numbers as disks report them
+/// by commands.
 fn sizes(sections: &BTreeMap<&str, &str>, listed: &[Value]) {
     let disks = lines(sections, "disks");
     assert_eq!(disks.len(), 7, "the lab has other disks: {disks:?}");
@@ -138,18 +139,18 @@ fn sizes(sections: &BTreeMap<&str, &str>, listed: &[Value]) {
     }
 }
 
-/// The list for people, in 80 columns, has of each disk what identifies it.
-fn people_see_it_too(human: &str, listed: &[Value]) {
+/// The list as text, in 80 columns, identifies each disk.
+fn human_output_identifies_disks(human: &str, listed: &[Value]) {
     assert!(human.lines().all(|line| line.chars().count() <= 80), "wider than 80 columns:\n{human}");
     let mut paragraphs: Vec<&str> = human.split("\n\n").collect();
-    // The last is of the drive without a medium, which has no block device.
+    // The last is about the drive without a medium, which has no block device.
     assert_eq!(paragraphs.len(), listed.len() + 1, "{human}");
     assert!(paragraphs.pop().is_some_and(|last| last.starts_with("sg")), "{human}");
     for (paragraph, device) in paragraphs.iter().zip(listed) {
         let text = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
         let mut wanted: Vec<String> =
             ["model", "serial", "wwn"].iter().filter_map(|field| Some(device[*field].as_str()?.to_owned())).collect();
-        // Made by the kernel of model and serial number, and too long for a line.
+        // Composed by the kernel of model and serial number, and too long for a line.
         wanted.retain(|word| !word.starts_with("nvme."));
         wanted
             .extend(device["aliases"].as_array().into_iter().flatten().filter_map(|node| Some(node.as_str()?.into())));

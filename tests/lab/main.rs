@@ -1,4 +1,4 @@
-//! What needs real drivers, in the virtual machine of `lab/vmlab`: `make lab-test`.
+//! Tests that need real drivers, in the virtual machine of `lab/vmlab`: `make lab-test`.
 #[path = "../support/mod.rs"]
 mod support;
 

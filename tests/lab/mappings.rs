@@ -1,7 +1,7 @@
-//! Device-mapper under a copy, in the lab: disks that lie are found by comparing, what fails is named with its place,
-//! what stands still is waited for.
+//! Device-mapper below a copy, in the lab: comparing detects disks that corrupt data silently, errors have their
+//! offset, and haul waits for suspended devices.
 use crate::guests::findings;
-use crate::support::lab_is_there;
+use crate::support::lab_is_available;
 
 const MAPPINGS: [&str; 27] = [
     "a copy to a disk that drops what is written ends well",
@@ -19,7 +19,7 @@ const MAPPINGS: [&str; 27] = [
     "a disk that takes no writes",
     "a hole in the source",
     "a hole in the dest",
-    "what lies before it has arrived",
+    "the bytes before it are copied",
     "a slow dest",
     "a slow source",
     "a slow source is read right",
@@ -35,17 +35,17 @@ const MAPPINGS: [&str; 27] = [
 
 #[track_caller]
 fn found(proof: &'static str) {
-    if lab_is_there(&["openssl", "dmsetup", "cmp", "blockdev"]) {
+    if lab_is_available(&["openssl", "dmsetup", "cmp", "blockdev"]) {
         findings(proof).expect(&MAPPINGS);
     }
 }
 
 #[test]
-fn mappings_that_lie_fail_or_stand_still_with_the_ring() {
+fn faulty_and_stalled_mappings_are_reported_with_the_ring() {
     found("mappings.sh ring");
 }
 
 #[test]
-fn mappings_that_lie_fail_or_stand_still_with_threads() {
+fn faulty_and_stalled_mappings_are_reported_with_threads() {
     found("mappings.sh threads");
 }

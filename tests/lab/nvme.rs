@@ -1,8 +1,8 @@
-//! NVMe namespaces by their own commands, on the kernel's driver and qemu's drives in the lab.
+//! NVMe namespaces by passthrough commands, on the kernel's driver and qemu's drives in the lab.
 use crate::guests::findings;
-use crate::support::lab_is_there;
+use crate::support::lab_is_available;
 
-/// What every engine must get right.
+/// Findings about copies, with every engine.
 const COPIES: [&str; 27] = [
     "ng to ng",
     "sd to nvme by --passthrough",
@@ -24,42 +24,42 @@ const COPIES: [&str; 27] = [
     "what the page cache holds is written back before",
     "a mounted partition protects the whole node",
     "a whole namespace, to its last block",
-    "and the last block has arrived",
+    "and the last block is copied",
     "a range that overlaps is moved right",
     "and back, by the block layer and by commands",
     "a node is known to be its block device",
     "a drive copies by itself",
     "and what it copied is right",
-    "what two drives cannot is said",
+    "offload between two drives is refused with the reason",
 ];
 
-/// What is said of drives that fail, with either engine.
+/// Findings about failing drives, with either engine.
 const FAULTS: [&str; 19] = [
     "a block that cannot be read is named",
-    "and the way on is told",
-    "and what lies before it has arrived",
+    "and the command for the rest is printed",
+    "and the bytes before it are copied",
     "behind it the copy goes on",
     "and is right",
-    "it is named whatever the blocks",
+    "it is named with any block size",
     "a block that cannot be written is named",
-    "and what lies before that has arrived",
+    "and the bytes before that are copied",
     "by the block layer, too, a block that cannot be read is named",
-    "and what lies before it has arrived by the block layer",
+    "and the bytes before it are copied by the block layer",
     "by the block layer, too, a block that cannot be written is named",
     "metadata that would be lost is refused",
     "a zoned namespace is refused",
     "a controller is no disk",
-    "who may not give commands is told so",
-    "a source that is pulled out is gone",
-    "and the way on from there is told",
-    "a dest that is pulled out is gone",
+    "a missing permission for commands is reported",
+    "a source that is pulled out is reported",
+    "and the command for the rest from there is printed",
+    "a dest that is pulled out is reported",
     "nothing is left of those copies",
 ];
 
-/// Asks for what a script found.
+/// Checks the findings of a script.
 #[track_caller]
 fn found(proof: &'static str, wanted: &[&str]) {
-    if lab_is_there(&["openssl", "sfdisk", "blkdiscard", "mkfs.ext4", "cmp", "setpriv"]) {
+    if lab_is_available(&["openssl", "sfdisk", "blkdiscard", "mkfs.ext4", "cmp", "setpriv"]) {
         findings(proof).expect(wanted);
     }
 }
@@ -75,11 +75,11 @@ fn by_calls_copies_by_nvme_commands_are_right() {
 }
 
 #[test]
-fn on_a_ring_what_nvme_drives_do_wrong_is_told_exactly() {
+fn on_a_ring_faults_of_nvme_drives_are_reported_exactly() {
     found("nvme-faults.sh ring", &FAULTS);
 }
 
 #[test]
-fn by_calls_what_nvme_drives_do_wrong_is_told_exactly() {
+fn by_calls_faults_of_nvme_drives_are_reported_exactly() {
     found("nvme-faults.sh threads", &FAULTS);
 }

@@ -1,13 +1,13 @@
-//! Disks with bad places, read around on real drivers in the lab: all else arrives, and the list is right.
+//! Disks with bad sectors, on real drivers in the lab: all other data is copied, and the list is correct.
 use crate::guests::findings;
-use crate::support::lab_is_there;
+use crate::support::lab_is_available;
 
 const ENGINES: [&str; 2] = ["ring", "threads"];
 const WAYS: [&str; 6] = ["sg to sg", "sd to sd", "sg to sd", "sd to sg", "sg to file", "sd to file"];
 
 #[test]
-fn bad_places_of_every_kind_of_disk_are_gone_around_exactly() {
-    if !lab_is_there(&["openssl", "dmsetup", "cmp", "blockdev", "awk"]) {
+fn exactly_the_bad_sectors_of_every_kind_of_disk_are_skipped() {
+    if !lab_is_available(&["openssl", "dmsetup", "cmp", "blockdev", "awk"]) {
         return;
     }
     let mut wanted = Vec::new();

@@ -1,17 +1,17 @@
 //! Copies between every kind of source and every kind of dest, in the lab: equal, and nothing else changed.
 //!
-//! The dest is read directly, past the page cache, and compared with what the source was made of. Once with
-//! each engine, between sides of unlike block sizes: disks of equal ones are copied in `scsi.rs` and `nvme.rs`.
+//! The dest is read with direct I/O, and compared with the data from which the source was made. Once with each
+//! engine, between sides with different block sizes: disks with equal ones are copied in `scsi.rs` and `nvme.rs`.
 use crate::guests::findings;
-use crate::support::lab_is_there;
+use crate::support::lab_is_available;
 
-/// What a side can be.
+/// The kinds of sides.
 const KINDS: [&str; 9] = ["sg", "sd", "ng", "nvme", "file", "pipe", "null_blk", "dm over sd", "dm over nvme"];
 
-/// All pairings.
+/// Checks all pairs.
 #[track_caller]
 fn all_are_right(proof: &'static str) {
-    if !lab_is_there(&["openssl", "dmsetup", "mkfs.ext4", "cmp", "blockdev"]) {
+    if !lab_is_available(&["openssl", "dmsetup", "mkfs.ext4", "cmp", "blockdev"]) {
         return;
     }
     let pairings = KINDS.iter().flat_map(|source| KINDS.iter().map(move |dest| format!("{source} to {dest}")));
@@ -27,6 +27,6 @@ fn every_pairing_is_right_with_the_ring_from_blocks_of_4096_to_those_of_512() {
 
 #[test]
 fn every_pairing_is_right_where_io_uring_is_forbidden_from_blocks_of_512_to_those_of_4096() {
-    // Threads are what haul chooses by itself there.
+    // haul chooses threads itself there.
     all_are_right("pairings.sh threads 512 4096 forbidden");
 }

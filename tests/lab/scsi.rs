@@ -1,10 +1,11 @@
-//! Copies by SCSI commands on real drivers, in the lab: right, or their failure told; never wrong with status 0.
+//! Copies by SCSI commands on real drivers, in the lab: correct, or the failure is reported; never wrong with status
+//! 0.
 //!
-//! The scripts judge with cmp, past every cache; here stands what they have to find.
+//! The scripts compare with cmp, bypassing all caches; this file lists the required findings.
 use crate::guests::findings;
-use crate::support::lab_is_there;
+use crate::support::lab_is_available;
 
-/// What the scripts use beside the lab's own tools.
+/// Programs that the scripts need besides those of the lab.
 const TOOLS: [&str; 8] = ["openssl", "sfdisk", "mkfs.ext4", "dmsetup", "cmp", "blockdev", "sg_reset", "wipefs"];
 
 const COPIES: [&str; 38] = [
@@ -20,12 +21,12 @@ const COPIES: [&str; 38] = [
     "sg to sg, only what differs",
     "sg to sg, the driver may do without a copy",
     "file to sg",
-    "file to sg leaves what lies behind",
+    "file to sg keeps the bytes behind",
     "pipe to sg",
     "sg to file",
     "sg to pipe",
     "file to sg from within a block on",
-    "file to sg keeps what lies before",
+    "file to sg keeps the bytes before",
     "sg to file from within a block on",
     "file with holes to sg",
     "what was only in the cache of the source is copied",
@@ -60,20 +61,20 @@ const FAULTS: [&str; 36] = [
     "short transfers",
     "failed guard checks",
     "a busy host",
-    "time-outs now and then",
+    "occasional time-outs",
     "aborted commands by sd too",
     "failed checks of what the host adds",
     "time-outs of the medium",
     "commands that the kernel aborts",
-    "a queue that is full now and then",
-    "a queue that is full now and then, by sd",
+    "a queue that is full occasionally",
+    "a queue that is full occasionally, by sd",
     "recovered errors by sd",
     "aborted commands of both sides by sd",
     "short transfers by sd",
     "failed guard checks by sd",
     "failed checks of what the host adds by sd",
     "a busy host by sd",
-    "time-outs now and then by sd",
+    "occasional time-outs by sd",
     "time-outs of the medium by sd",
     "commands that the kernel aborts by sd",
     "a source that is reset in mid-copy",
@@ -83,7 +84,7 @@ const FAULTS: [&str; 36] = [
     "a dest that is reset in mid-copy, by sd",
     "it was reset in mid-copy, the dest",
     "no answer any more",
-    "nobody waits for an answer",
+    "no process waits for an answer",
     "a queue that is full",
 ];
 
@@ -101,20 +102,20 @@ const REMOVAL: [&str; 11] = [
     "a dest that stood still is right",
 ];
 
-/// Of disks that are measured, in the guest of those that are removed.
+/// Findings about measured disks, in the guest of those that are removed.
 const MEASURED: [&str; 17] = [
     "removed in mid-tune, by sd",
-    "what was found before it was removed is told",
+    "results before the removal are printed",
     "removed in mid-profile, by sg",
-    "and programs are told",
+    "and the JSON has them",
     "removed in mid-tune --write, by sd",
-    "programs are told what is not back after tune --write, by sd",
+    "the JSON has what is not restored after tune --write, by sd",
     "originals stay after tune --write, by sd",
     "a disk that is back has its bytes again after tune --write, by sd",
     "all of them after tune --write, by sd",
     "and nothing is kept any more after tune --write, by sd",
     "removed in mid-profile --write, by sg",
-    "programs are told what is not back after profile --write, by sg",
+    "the JSON has what is not restored after profile --write, by sg",
     "originals stay after profile --write, by sg",
     "a disk that is back has its bytes again after profile --write, by sg",
     "all of them after profile --write, by sg",
@@ -138,18 +139,18 @@ const REFUSALS: [&str; 13] = [
     "the list names the nodes",
 ];
 
-/// Asks for what a script found.
+/// Checks the findings of a script.
 #[track_caller]
 fn found(proof: &'static str, wanted: &[&str]) {
-    if lab_is_there(&TOOLS) {
+    if lab_is_available(&TOOLS) {
         findings(proof).expect(wanted);
     }
 }
 
 #[test]
 fn copies_between_sg_and_everything_else_are_right_with_the_ring() {
-    let told = ["a copy in the driver is told", "no copy in the driver is told of"];
-    found("scsi-copies.sh ring", &[&COPIES[..], &told].concat());
+    let reported = ["a copy in the driver is reported", "no copy in the driver is reported"];
+    found("scsi-copies.sh ring", &[&COPIES[..], &reported].concat());
 }
 
 #[test]
@@ -158,52 +159,52 @@ fn copies_between_sg_and_everything_else_are_right_with_threads() {
 }
 
 #[test]
-fn faults_of_a_disk_are_mended_or_told_with_the_ring() {
+fn faults_of_a_disk_are_retried_or_reported_with_the_ring() {
     found("scsi-faults.sh ring", &FAULTS);
 }
 
 #[test]
-fn faults_of_a_disk_are_mended_or_told_with_threads() {
+fn faults_of_a_disk_are_retried_or_reported_with_threads() {
     found("scsi-faults.sh threads", &FAULTS);
 }
 
 #[test]
-fn a_disk_that_goes_away_ends_the_copy_or_the_measuring_with_its_name_and_place_with_the_ring() {
+fn a_removed_disk_ends_a_run_with_its_name_and_offset_with_the_ring() {
     found("scsi-removal.sh ring", &[&REMOVAL[..], &MEASURED].concat());
 }
 
 #[test]
-fn a_disk_that_goes_away_ends_the_copy_or_the_measuring_with_its_name_and_place_with_threads() {
+fn a_removed_disk_ends_a_run_with_its_name_and_offset_with_threads() {
     found("scsi-removal.sh threads", &[&REMOVAL[..], &MEASURED].concat());
 }
 
 #[test]
-fn what_is_not_to_be_copied_is_refused_in_clear_words() {
+fn copies_that_must_not_begin_are_refused_with_the_reason() {
     found("scsi-refusals.sh", &REFUSALS);
 }
 
 #[test]
-fn read_buffer_is_measured_by_size_and_by_where_the_bytes_end_up() {
-    if !lab_is_there(&["sg_rbuf"]) {
+fn read_buffer_is_measured_by_size_and_by_destination_memory() {
+    if !lab_is_available(&["sg_rbuf"]) {
         return;
     }
     found(
         "scsi-read-buffer.sh",
         &[
             "the disk answers sg_rbuf",
-            "the buffer's size is that which sg_rbuf tells",
+            "the buffer's size is that of sg_rbuf",
             "each way has its table and its line",
             "beside it stands the formula of 2001",
-            "what the driver copied all the same is told",
+            "bytes that the driver copied anyway are reported",
             "and that it copied nothing where it may do without",
             "sizes can be given by hand",
             "and no other command was given",
-            "more than the buffer has is told",
+            "a size beyond the buffer is reported",
             "the echo buffer is another",
             "which is read by modes of its own",
             "the whole profile has READ BUFFER in it, too",
-            "a block device is told its node",
-            "a disk without the command says so",
+            "for a block device its node is named",
+            "a disk without the command is reported",
         ],
     );
 }

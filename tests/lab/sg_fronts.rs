@@ -1,11 +1,11 @@
-//! The sg family's fronts on SCSI generic nodes, in the lab: what sg3_utils leaves, haul leaves, and where those are
-//! known to be wrong haul is right.
+//! sg_dd and its variants on SCSI generic nodes, in the lab: haul has the same results as sg3_utils, and correct
+//! ones where sg3_utils is known to be wrong.
 //!
-//! The script gives both the same command lines; here stands what it has to find, in its order.
+//! The script runs both with the same command lines; this file lists the required findings, in order.
 use crate::guests::findings;
-use crate::support::lab_is_there;
+use crate::support::lab_is_available;
 
-/// What the script uses beside the lab's own tools.
+/// Programs that the script needs besides those of the lab.
 const TOOLS: [&str; 12] = [
     "openssl",
     "sfdisk",
@@ -54,14 +54,14 @@ const FOUND: [&str; 117] = [
     "and sg_dd for it",
     "and copy for it",
     "the pump moves it",
-    "dio that the driver does not do is told",
+    "dio that the driver does not do is reported",
     "dio that it does",
-    "is not told",
+    "is not reported",
     "dio of few blocks",
-    "is not told either",
+    "is not reported either",
     "mmap on one side and dio on the other",
     "do without a copy",
-    "sgm_dd iflag=dio shares memory all the same",
+    "sgm_dd iflag=dio shares memory anyway",
     "which is no transfer that is not direct",
     "iflag=mmap",
     "iflag=mmap is had",
@@ -77,20 +77,20 @@ const FOUND: [&str; 117] = [
     "a word behind the first is not looked at by one -c",
     "but by two",
     "a partition by commands keeps to its place",
-    "and says nothing",
+    "and prints nothing more",
     "more than a partition has is refused",
     "a disk with a mounted part is not written",
     "nothing older stays in the page cache",
     "coe=0 ends at the bad block with all that is ahead of it",
     "coe=1",
     "coe=2",
-    "coe=2 tells of READ LONG",
+    "coe=2 reports READ LONG",
     "coe=3",
     "coe=1 by blk_sgio",
     "coe=1 of sgp_dd",
     "coe=1 with mmap",
     "coe=1 with dio",
-    "dio of the careful way is told",
+    "dio with exact records is reported",
     "coe=1 as theirs",
     "coe=2 as theirs",
     "coe=3 as theirs",
@@ -116,7 +116,7 @@ const FOUND: [&str; 117] = [
     "dd onto a node",
     "dd onto a node that standard output is",
     "a second dest that is a node",
-    "other blocks than bs= says",
+    "other blocks than bs=",
     "which is a known defect of sg_dd",
     "more blocks than there are",
     "a place that is not there",
@@ -127,7 +127,7 @@ const FOUND: [&str; 117] = [
     "mmap with excl",
     "nothing was written",
     "a group and the lesser force",
-    "a node that somebody has, with excl",
+    "a node in use, with excl",
     "excl and flock of free nodes",
     "no permission",
     "a write-protected medium",
@@ -142,8 +142,8 @@ const FOUND: [&str; 117] = [
 ];
 
 #[test]
-fn the_fronts_leave_what_sg3_utils_leaves_and_are_right_where_it_is_not() {
-    if lab_is_there(&TOOLS) {
+fn the_fronts_match_sg3_utils_except_for_its_defects() {
+    if lab_is_available(&TOOLS) {
         findings("sg-fronts.sh").expect(&FOUND);
     }
 }

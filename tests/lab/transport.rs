@@ -1,9 +1,9 @@
-//! What SCSI disks do by themselves, and what they say of themselves, on the kernel's target and scsi_debug in the lab.
+//! Offloaded copies of SCSI disks, and their reported properties, on the kernel's target and scsi_debug in the lab.
 use crate::guests::findings;
-use crate::support::lab_is_there;
+use crate::support::lab_is_available;
 
 const OFFLOAD: [&str; 18] = [
-    "the plan says that the disk copies by itself",
+    "the plan has the copy by the disk",
     "a disk copies by itself from another",
     "and what it copied is verified",
     "a range is copied to its place and nowhere else",
@@ -20,14 +20,14 @@ const OFFLOAD: [&str; 18] = [
     "and what was released is written",
     "a source that the copy manager does not take",
     "goes through haul and is right",
-    "a dest without a copy manager is told",
+    "a dest without a copy manager is reported",
 ];
 
-/// Of disks that are measured by their nodes, in the guest of the thin ones.
+/// Findings about disks measured at their nodes, in the guest of the thin ones.
 const PROFILE: [&str; 11] = [
     "a disk is profiled by its node",
-    "a drive without READ BUFFER says so",
-    "what the driver copied all the same is told",
+    "a drive without READ BUFFER is reported",
+    "bytes that the driver copied anyway are reported",
     "and stands on the page",
     "the ways that a node has are side by side",
     "and the cost of nothing is less than that of most",
@@ -35,10 +35,10 @@ const PROFILE: [&str; 11] = [
     "a disk is tuned by its node",
     "and timed",
     "and nothing of it was changed",
-    "who may only read a node profiles by it all the same",
+    "a node with read permission alone is profiled",
 ];
 
-const THIN: [&str; 13] = [
+const THIN: [&str; 15] = [
     "unmapped blocks are not read",
     "and they are zeros on the dest",
     "a file of a thin disk is sparse",
@@ -47,6 +47,8 @@ const THIN: [&str; 13] = [
     "holes of a partition are in their place",
     "and are verified",
     "unmapped blocks that promise nothing are read",
+    "an unflushed write cache is memory",
+    "but commands flush it",
     "a source that was stopped",
     "a dest that was stopped",
     "a disk that was started again",
@@ -54,25 +56,35 @@ const THIN: [&str; 13] = [
     "a disk that is getting ready is waited for",
 ];
 
-/// Asks for what a script found.
+/// Checks the findings of a script.
 #[track_caller]
 fn found(proof: &'static str, wanted: &[&str]) {
-    if lab_is_there(&["openssl", "sfdisk", "cmp", "blockdev", "sg_persist", "sg_start", "sg_turs", "awk", "setpriv"]) {
+    if lab_is_available(&[
+        "openssl",
+        "sfdisk",
+        "cmp",
+        "blockdev",
+        "sg_persist",
+        "sg_start",
+        "sg_turs",
+        "awk",
+        "setpriv",
+    ]) {
         findings(proof).expect(wanted);
     }
 }
 
 #[test]
-fn a_disk_that_copies_by_itself_is_let_and_one_that_is_reserved_is_left_alone() {
+fn offloaded_copies_are_used_and_reserved_disks_are_refused() {
     found("scsi-offload.sh", &OFFLOAD);
 }
 
 #[test]
-fn what_a_disk_says_of_its_holes_and_its_state_is_heeded_with_the_ring() {
+fn provisioning_and_state_of_a_disk_are_respected_with_the_ring() {
     found("scsi-thin.sh ring", &[&THIN[..], &PROFILE].concat());
 }
 
 #[test]
-fn what_a_disk_says_of_its_holes_and_its_state_is_heeded_with_threads() {
+fn provisioning_and_state_of_a_disk_are_respected_with_threads() {
     found("scsi-thin.sh threads", &[&THIN[..], &PROFILE].concat());
 }

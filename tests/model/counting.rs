@@ -1,5 +1,5 @@
 //! An allocator that counts.
-// Each test uses one of the counts.
+// Each test uses only one of the counts.
 #![allow(dead_code)]
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -10,7 +10,7 @@ struct Counting;
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    // It needs no making and no dropping, so that it can be used wherever something is allocated.
+    // Constant and without a destructor, so that it can be used in every allocation.
     static HERE: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -19,25 +19,25 @@ fn count() {
     HERE.set(HERE.get() + 1);
 }
 
-// SAFETY: every call goes to the system's allocator as it is; counting does not allocate.
+// SAFETY: every call is passed to the system's allocator unchanged; counting does not allocate.
 unsafe impl GlobalAlloc for Counting {
-    // SAFETY: the caller keeps the promises of the trait, which are those of the system's allocator.
+    // SAFETY: the caller meets the requirements of the trait, which are those of the system's allocator.
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: what the caller promised.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.alloc(layout) }
     }
 
     // SAFETY: as above.
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: what the caller promised.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.dealloc(memory, layout) }
     }
 
     // SAFETY: as above.
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
         count();
-        // SAFETY: what the caller promised.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.realloc(memory, layout, bytes) }
     }
 }
@@ -45,12 +45,12 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// Allocations of this process so far, those that grow one included.
+/// Allocations of this process so far, including reallocations.
 pub fn allocations() -> u64 {
     ALLOCATIONS.load(Relaxed)
 }
 
-/// Those of this thread: what the test harness does meanwhile is in no one's way.
+/// Allocations of this thread: those of the test harness do not count.
 pub fn allocations_of_this_thread() -> u64 {
     HERE.get()
 }

@@ -1,5 +1,5 @@
-//! Endpoints that do nothing, at once: what is left of a copy is the pump, its queues, and the way to them. For tests
-//! and for `benches/pump.rs`.
+//! Endpoints that do nothing, immediately: the cost of a copy is that of the pump and its queues. For tests and for
+//! `benches/pump.rs`.
 use crate::model::{plan, tuning};
 use haul::core::{
     CallStyle, Ended, Endpoint, EndpointKind, EngineKind, Facts, Kind, NoObserver, OnRing, Op, Outcome, Request, Stop,
@@ -11,18 +11,18 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
-/// Says that every transfer is done.
+/// Reports every transfer as complete.
 pub struct Hollow {
     facts: Facts,
-    /// For the ring, which registers a descriptor; nothing is asked of it.
+    /// For the ring, which registers a descriptor; it is not used.
     null: File,
 }
 
 impl Hollow {
-    /// Both sides of a copy; `calls` says whether blocking calls are worth a helper.
+    /// Both sides of a copy; `calls`: whether blocking calls need a helper.
     pub fn ends(calls: CallStyle) -> [Arc<dyn Endpoint>; 2] {
         let end = |address| -> Arc<dyn Endpoint> {
-            let null = File::open("/dev/null").expect("it is everywhere");
+            let null = File::open("/dev/null").expect("it is always installed");
             Arc::new(Hollow { facts: Facts { calls, ..Facts::new(address, EndpointKind::Memory) }, null })
         };
         [end("hollow source"), end("hollow dest")]
@@ -47,7 +47,7 @@ impl Endpoint for Hollow {
     }
 }
 
-// SAFETY: the entry names no memory.
+// SAFETY: the entry contains no address.
 unsafe impl OnRing for Hollow {
     fn fd(&self) -> BorrowedFd<'_> {
         self.null.as_fd()
@@ -66,7 +66,7 @@ unsafe impl OnRing for Hollow {
     }
 }
 
-/// Copies `blocks` blocks of nothing, which must succeed and must be made by `engine`.
+/// Copies `blocks` blocks, which must succeed with `engine`.
 pub fn copies_nothing(engine: EngineKind, calls: CallStyle, block_bytes: u32, depth: u32, blocks: u64) -> Outcome {
     let mut plan = plan(engine, Some(blocks * u64::from(block_bytes)), 0, 0);
     plan.tuning = tuning(block_bytes, depth);

@@ -1,8 +1,8 @@
-//! Plans over memory endpoints, and what a copy must leave behind: a byte array, changed the obvious way.
+//! Plans over memory endpoints, and the expected result of a copy: a byte array that is changed in the obvious way.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 use haul::core::{
-    Access, Cache, Direction, Ended, Endpoint, EndpointKind, EngineKind, Existing, NoObserver, OnError, Order, Outcome,
-    Plan, PlanSide, Route, Stop, Tally, Tuning, WriteOrder, Zeros,
+    Access, AddressMap, Cache, Direction, Ended, Endpoint, EndpointKind, EngineKind, Existing, NoObserver, OnError,
+    Order, Outcome, Plan, PlanSide, Route, Stop, Tally, Tuning, WriteOrder, Zeros,
 };
 use haul::disks::memory::Memory;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ fn side(address: &str, offset: u64) -> PlanSide {
         address: address.to_owned(),
         path: address.into(),
         kind: EndpointKind::Memory,
-        offset,
+        map: AddressMap::from(offset),
         access,
         lock: None,
         moves_head: false,
@@ -46,8 +46,8 @@ pub fn plan(engine: EngineKind, len: Option<u64>, skip: u64, seek: u64) -> Plan 
         hashes: Vec::new(),
         digest_blocks: None,
         read_back: None,
+        block_map: None,
         checks_memory: false,
-        ranges: None,
         set_end: false,
         preallocate: false,
         durable: false,
@@ -58,12 +58,12 @@ pub fn plan(engine: EngineKind, len: Option<u64>, skip: u64, seek: u64) -> Plan 
     }
 }
 
-/// A fixed pair.
+/// A fixed block size and depth.
 pub fn tuning(block_bytes: u32, depth: u32) -> Tuning {
     Tuning::fixed(block_bytes, depth)
 }
 
-/// Carries a plan out.
+/// Executes a plan.
 pub fn run(plan: &Plan, source: &Arc<Memory>, dest: &Arc<Memory>) -> (Outcome, Tally) {
     let ends: [Arc<dyn Endpoint>; 2] = [source.clone(), dest.clone()];
     let mut schedule = haul::core::schedules::make(plan, &ends[0]);
@@ -73,7 +73,7 @@ pub fn run(plan: &Plan, source: &Arc<Memory>, dest: &Arc<Memory>) -> (Outcome, T
     (outcome, tally)
 }
 
-/// Carries a plan out that must succeed.
+/// Executes a plan that must succeed.
 pub fn copies(plan: &Plan, source: &Arc<Memory>, dest: &Arc<Memory>) -> Outcome {
     let (outcome, tally) = run(plan, source, dest);
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
@@ -85,7 +85,7 @@ pub fn copies(plan: &Plan, source: &Arc<Memory>, dest: &Arc<Memory>) -> Outcome 
     outcome
 }
 
-/// Bytes with no period, pages of zeros in between where `zero_pages` has a bit.
+/// Bytes without a period, with pages of zeros for the bits in `zero_pages`.
 pub fn pattern(len: usize, zero_pages: u64) -> Vec<u8> {
     let byte = |at: usize| match zero_pages >> (at / 4096 % 64) & 1 {
         1 => 0,

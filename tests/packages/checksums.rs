@@ -1,4 +1,4 @@
-//! The checksums and the bill of materials, which `make dist` adds.
+//! The checksums and the bill of materials that `make dist` creates.
 use crate::root::{dist, package, run};
 use crate::support::skip;
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ fn each_package_has_its_checksum() {
 }
 
 #[test]
-fn the_bill_of_materials_has_each_library_of_the_binary_and_no_path_of_this_machine() {
+fn the_sbom_has_each_library_of_the_binary_and_no_local_path() {
     let Some(path) = package("haul-", ".cdx.json") else { return };
     let text = fs::read_to_string(path).unwrap();
     let bill: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
@@ -34,7 +34,7 @@ fn the_bill_of_materials_has_each_library_of_the_binary_and_no_path_of_this_mach
     let used = used.lines().filter_map(|line| {
         let (name, rest) = line.split_once(' ')?;
         let name = format!("{name} {}", rest.split(' ').next()?);
-        // Procedural macros run in the compiler and are not in the binary.
+        // Procedural macros run in the compiler and are not part of the binary.
         (!line.contains("proc-macro") && !line.starts_with("haul ")).then_some(name)
     });
     let missing: BTreeSet<String> = used.filter(|name| !listed.contains(name)).collect();

@@ -1,6 +1,6 @@
-//! The Debian package: what is in it, and that Debian 12 installs, runs and removes it.
+//! The Debian package: its contents, and installing, running and removing it on Debian 12.
 use crate::root::{VERSION, assert_haul_works, inside, package, run};
-use crate::support::{Folder, has, is_root, memory_dir, scratch, skip};
+use crate::support::{ScratchDir, has, is_root, memory_dir, scratch, skip};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ fn unpack(package: &Path, dir: &Path) -> BTreeSet<String> {
     found.lines().map(str::to_owned).collect()
 }
 
-/// Names of the files in a folder of the repository that end with `suffix`.
-fn checked_in(folder: &str, suffix: &'static str) -> impl Iterator<Item = String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+/// Names of the files in a directory of the repository that end with `suffix`.
+fn checked_in(directory: &str, suffix: &'static str) -> impl Iterator<Item = String> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
+    let names = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     names.filter(move |name| name.ends_with(suffix))
 }
 
@@ -38,7 +38,7 @@ fn lintian_finds_nothing_wrong_with_the_debian_package() {
 }
 
 #[test]
-fn the_debian_package_has_what_make_install_installs_and_the_documents_that_debian_asks_for() {
+fn the_debian_package_has_all_installed_files_and_the_required_documents() {
     let Some(package) = debian_package() else { return };
     let dir = scratch();
     let files = unpack(&package, &dir.path().join("unpacked"));
@@ -67,7 +67,7 @@ fn the_debian_package_has_what_make_install_installs_and_the_documents_that_debi
 }
 
 #[test]
-fn the_debian_package_has_the_right_sum_of_each_file_and_the_version_of_haul() {
+fn the_debian_package_has_valid_md5sums_and_the_version_of_haul() {
     let Some(package) = debian_package() else { return };
     let dir = scratch();
     let root = dir.path().join("unpacked");
@@ -81,8 +81,8 @@ fn the_debian_package_has_the_right_sum_of_each_file_and_the_version_of_haul() {
     assert_eq!(version.trim(), VERSION);
 }
 
-/// A new Debian 12 of only what every Debian has, from the mirror that this machine's apt uses.
-fn debian_12() -> Option<Folder> {
+/// A new Debian 12 with only the essential packages, from the mirror that this machine's apt uses.
+fn debian_12() -> Option<ScratchDir> {
     if !is_root() {
         skip("only root installs packages");
         return None;
@@ -102,16 +102,16 @@ fn debian_12() -> Option<Folder> {
     command.args(["--quiet", "--variant=essential", "bookworm"]).arg(dir.path().join("debian")).arg(mirror);
     let output = command.output().expect("it is installed");
     if !output.status.success() {
-        // Names of mirrors stay out of records of test runs.
-        let said = String::from_utf8_lossy(&output.stderr);
-        let why: Vec<&str> = said.lines().filter(|line| !line.contains("://")).collect();
+        // Names of mirrors must not appear in logs of test runs.
+        let messages = String::from_utf8_lossy(&output.stderr);
+        let why: Vec<&str> = messages.lines().filter(|line| !line.contains("://")).collect();
         skip(&format!("mmdebstrap cannot make a Debian 12: {}", why.join("; ")));
         return None;
     }
     Some(dir)
 }
 
-/// All names in a root, but for the records of dpkg itself and what the tests put there.
+/// All names in a root, except the files of dpkg itself and of the tests.
 fn names(root: &Path) -> BTreeSet<String> {
     let found = run(Command::new("find").args([".", "-mindepth", "1"]).current_dir(root));
     let own = |name: &&str| ["./var/lib/dpkg", "./var/log", "./var/cache"].iter().any(|own| name.starts_with(own));
@@ -119,7 +119,7 @@ fn names(root: &Path) -> BTreeSet<String> {
 }
 
 #[test]
-fn debian_12_installs_the_package_runs_haul_and_keeps_nothing_of_it_when_it_is_removed() {
+fn debian_12_installs_runs_and_removes_the_package_completely() {
     let Some(package) = debian_package() else { return };
     let Some(dir) = debian_12() else { return };
     let root = dir.path().join("debian");
@@ -128,7 +128,7 @@ fn debian_12_installs_the_package_runs_haul_and_keeps_nothing_of_it_when_it_is_r
         run(command.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("DEBIAN_FRONTEND", "noninteractive"))
     };
     let before = names(&root);
-    fs::copy(package, root.join("haul.deb")).expect("there is room");
+    fs::copy(package, root.join("haul.deb")).expect("there is enough space");
     dpkg(&["dpkg", "--install", "/haul.deb"]);
     fs::remove_file(root.join("haul.deb")).unwrap();
     assert!(root.join("usr/share/man/man1/haul.1.gz").is_file());

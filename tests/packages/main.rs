@@ -1,4 +1,4 @@
-//! The packages of `make packages` and `make dist`, each in a root of its own: `make package-test`.
+//! The packages of `make packages` and `make dist`, each in a separate root: `make package-test`.
 #[path = "../support/mod.rs"]
 mod support;
 

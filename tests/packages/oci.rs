@@ -1,14 +1,14 @@
-//! The OCI image: its configuration, and that it runs as the user that this names.
-use crate::root::{VERSION, assert_haul_works, inside, package, run, said};
-use crate::support::{Folder, has, is_root, memory_dir, scratch, skip};
+//! The OCI image: its configuration, and running it as the configured user.
+use crate::root::{VERSION, assert_haul_works, inside, messages, package, run};
+use crate::support::{ScratchDir, has, is_root, memory_dir, scratch, skip};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 
-/// The image's layout, unpacked from its archive.
-fn layout() -> Option<Folder> {
+/// The layout of the image, unpacked from its archive.
+fn layout() -> Option<ScratchDir> {
     let archive = package("haul-", ".tar").filter(|_| has("sha256sum"))?;
     let dir = scratch();
     run(Command::new("tar").arg("-C").arg(dir.path()).arg("-xf").arg(archive));
@@ -16,10 +16,10 @@ fn layout() -> Option<Folder> {
 }
 
 fn json(path: impl AsRef<Path>) -> Value {
-    serde_json::from_slice(&fs::read(path).expect("it is there")).expect("it is JSON")
+    serde_json::from_slice(&fs::read(path).expect("it exists")).expect("it is JSON")
 }
 
-/// The blob that a descriptor names; its bytes have the digest that is its name.
+/// The blob of a descriptor; asserts that its digest is that of its name.
 fn blob(layout: &Path, descriptor: &Value) -> std::path::PathBuf {
     let digest = descriptor["digest"].as_str().and_then(|digest| digest.strip_prefix("sha256:")).expect("it has one");
     let path = layout.join("blobs/sha256").join(digest);
@@ -29,7 +29,7 @@ fn blob(layout: &Path, descriptor: &Value) -> std::path::PathBuf {
 }
 
 #[test]
-fn the_image_is_of_this_version_runs_haul_as_a_user_who_is_not_root_and_says_what_it_is() {
+fn the_image_has_this_version_a_non_root_user_and_labels() {
     let Some(layout) = layout() else { return };
     let index = json(layout.path().join("index.json"));
     assert_eq!(index["manifests"][0]["annotations"]["org.opencontainers.image.ref.name"], VERSION);
@@ -46,13 +46,13 @@ fn the_image_is_of_this_version_runs_haul_as_a_user_who_is_not_root_and_says_wha
     for (label, value) in [("title", "haul"), ("version", VERSION), ("licenses", "MIT OR Apache-2.0")] {
         assert_eq!(config["Labels"][format!("org.opencontainers.image.{label}")], value);
     }
-    // No blob is left over from an earlier state of the image.
+    // No unused blob remains from earlier builds of the image.
     let blobs = fs::read_dir(layout.path().join("blobs/sha256")).unwrap().count();
     assert_eq!(blobs, 2 + manifest["layers"].as_array().map_or(0, Vec::len));
 }
 
 #[test]
-fn the_image_unpacked_copies_and_verifies_as_its_user_and_writes_nowhere_else() {
+fn the_unpacked_image_copies_and_verifies_as_its_user() {
     let Some(layout) = layout() else { return };
     if !has("umoci") {
         return;
@@ -72,6 +72,6 @@ fn the_image_unpacked_copies_and_verifies_as_its_user_and_writes_nowhere_else() 
     assert_haul_works(&root, Some(&user), program, "/data");
     assert_eq!(fs::metadata(root.join("data/copy")).unwrap().uid(), 65532);
     let output = inside(&root, Some(&user), &[program, "copy", "/data/copy", "/usr/bin/copy"]).output().unwrap();
-    assert!(!output.status.success() && said(&output).contains("/usr/bin/copy"), "{}", said(&output));
+    assert!(!output.status.success() && messages(&output).contains("/usr/bin/copy"), "{}", messages(&output));
     assert!(!root.join("usr/bin/copy").exists());
 }

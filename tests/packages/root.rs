@@ -1,21 +1,21 @@
-//! Finding a package, and running programs in a root that has nothing but what a package brought.
+//! Finds packages, and runs programs in a root that contains only a package.
 use crate::support::{cmp, skip, write_noise};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The version that the packages have to have.
+/// The expected version of the packages.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Bytes in a copied file: more than one block, and not a whole number of sectors.
+/// Size of a copied file: more than one block, and not a whole number of sectors.
 const FILE_BYTES: usize = 5_000_001;
 
-/// Where packages are made.
+/// The directory of packages.
 pub fn dist() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("dist")
 }
 
-/// The package of this version whose name begins with `prefix` and ends with `suffix`; if it was not made, says so.
+/// The package of this version with this `prefix` and `suffix`; fails if it was not made.
 pub fn package(prefix: &str, suffix: &str) -> Option<PathBuf> {
     let names = fs::read_dir(dist()).into_iter().flatten().flatten();
     let wanted = |name: &str| name.starts_with(&format!("{prefix}{VERSION}")) && name.ends_with(suffix);
@@ -29,21 +29,21 @@ pub fn package(prefix: &str, suffix: &str) -> Option<PathBuf> {
     found
 }
 
-/// Runs a program to its end; it has to succeed.
+/// Runs a program, which must succeed.
 #[track_caller]
 pub fn run(command: &mut Command) -> String {
     let output = command.env("LC_ALL", "C").output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    assert!(output.status.success(), "{command:?}: {}", said(&output));
-    String::from_utf8(output.stdout).expect("it printed text")
+    assert!(output.status.success(), "{command:?}: {}", messages(&output));
+    String::from_utf8(output.stdout).expect("its output is UTF-8")
 }
 
-/// How a program ended and what it printed, for messages.
-pub fn said(output: &Output) -> String {
+/// How a program ended and its output, for messages.
+pub fn messages(output: &Output) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     format!("{}\n{}{}", output.status, text(&output.stdout), text(&output.stderr))
 }
 
-/// A program in the root `root`, with no environment: what the machine around it has does not count.
+/// A program in the root `root`, with an empty environment, so that it does not depend on the machine.
 pub fn inside(root: &Path, user: Option<&str>, words: &[&str]) -> Command {
     let mut command = Command::new("/usr/sbin/chroot");
     command.env_clear().current_dir(root);
@@ -51,8 +51,8 @@ pub fn inside(root: &Path, user: Option<&str>, words: &[&str]) -> Command {
     command
 }
 
-/// The program `haul` prints its version, copies a file with `--verify` and finds both equal with `haul verify`, in the
-/// directory `dir` of the root `root`.
+/// Asserts that the program `haul` prints its version, copies a file with `--verify` and finds both equal with `haul
+/// verify`, in the directory `dir` of the root `root`.
 #[track_caller]
 pub fn assert_haul_works(root: &Path, user: Option<&str>, haul: &str, dir: &str) {
     let outside = |name: &str| root.join(dir.trim_start_matches('/')).join(name);

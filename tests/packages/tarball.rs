@@ -1,12 +1,12 @@
-//! The static binary, in a root that is empty but for it.
-use crate::root::{VERSION, assert_haul_works, inside, package, run, said};
-use crate::support::{Folder, cmp, engines, is_root, memory_dir, scratch, skip, write_noise};
+//! The static binary, in an otherwise empty root.
+use crate::root::{VERSION, assert_haul_works, inside, messages, package, run};
+use crate::support::{ScratchDir, cmp, engines, is_root, memory_dir, scratch, skip, write_noise};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The tarball, unpacked into a folder; and what it unpacked to.
-fn unpacked() -> Option<(Folder, PathBuf)> {
+/// The unpacked tarball: the temporary directory, and the directory in it.
+fn unpacked() -> Option<(ScratchDir, PathBuf)> {
     let tarball = package("haul-", ".tar.gz")?;
     let dir = scratch();
     run(Command::new("tar").arg("-C").arg(dir.path()).arg("-xzf").arg(tarball));
@@ -15,15 +15,15 @@ fn unpacked() -> Option<(Folder, PathBuf)> {
     Some((dir, root))
 }
 
-/// A root with nothing but the static binary, as `/haul`.
-fn empty_root() -> Option<Folder> {
+/// A root with only the static binary, as `/haul`.
+fn empty_root() -> Option<ScratchDir> {
     if !is_root() {
         skip("only root changes its root");
         return None;
     }
     let (_dir, unpacked) = unpacked()?;
     let root = memory_dir();
-    fs::copy(unpacked.join("bin/haul"), root.path().join("haul")).expect("there is room");
+    fs::copy(unpacked.join("bin/haul"), root.path().join("haul")).expect("there is enough space");
     Some(root)
 }
 
@@ -43,7 +43,7 @@ fn the_tarball_has_the_binary_its_man_pages_completions_and_licenses() {
     for name in files {
         assert!(fs::metadata(root.join(name)).is_ok_and(|file| file.len() > 0), "{name} is missing or empty");
     }
-    // Notices of libraries, as their licenses ask; each of these is in the binary.
+    // Notices of libraries, as their licenses require; each of these is in the binary.
     let notices = fs::read_to_string(root.join("share/doc/haul/third-party")).unwrap();
     for name in ["clap", "blake3", "serde_json", "rustix", "The GNU C Library"] {
         assert!(notices.contains(&format!("\n{name} ")), "{name} has no notice");
@@ -61,16 +61,16 @@ fn the_static_binary_copies_and_verifies_in_an_empty_root_with_each_engine() {
     }
 }
 
-/// Where there is no HOME, haul asks for the home of its user: in a static binary that is where name services break.
+/// Without HOME, haul looks up its user's home directory: this is where name services fail in static binaries.
 #[test]
-fn the_static_binary_fails_in_words_in_an_empty_root_where_it_needs_a_home_or_sysfs() {
+fn the_static_binary_reports_a_missing_home_or_sysfs() {
     let Some(root) = empty_root() else { return };
     write_noise(&root.path().join("source"), 4 << 20, 1);
     let refused = |words: &[&str], reason: &str| {
         let output = inside(root.path(), None, words).output().expect("chroot runs");
-        let said = said(&output);
-        assert!(output.status.code().is_some_and(|code| code > 0 && code < 125), "{words:?}: {said}");
-        assert!(said.contains(reason), "{words:?}: {said}");
+        let messages = messages(&output);
+        assert!(output.status.code().is_some_and(|code| code > 0 && code < 125), "{words:?}: {messages}");
+        assert!(messages.contains(reason), "{words:?}: {messages}");
     };
     refused(&["/haul", "list"], "/sys");
     refused(&["/haul", "tune", "--save", "/source"], "HOME");

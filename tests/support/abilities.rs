@@ -1,24 +1,25 @@
-//! What this machine can do, so that a test that it cannot run is skipped aloud instead of failing or passing silently.
+//! Capabilities of this machine, so that a test that it cannot run is skipped with a message instead of failing or
+//! passing silently.
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Says that the present test, or a part of it, did not run, and why. Written past the test harness, which would keep
-/// the words of a passing test to itself.
+/// Prints that the current test, or a part of it, did not run, and why. Bypasses the test harness, which would
+/// discard the output of a passing test.
 pub fn skip(reason: &str) {
     let thread = std::thread::current();
     let line = format!("skipped: {}: {reason}\n", thread.name().unwrap_or("a test"));
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
-/// This process may do anything.
+/// Whether this process is root.
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// `tool` can be run; if not, says so.
+/// Whether `tool` is installed; if not, prints a message.
 pub fn has(tool: &str) -> bool {
     let quiet = |command: &mut Command| command.stdout(Stdio::null()).stderr(Stdio::null()).status();
     let there = quiet(Command::new("sh").args(["-c", "PATH=$PATH:/usr/sbin:/sbin command -v \"$0\"", tool]));
@@ -29,7 +30,7 @@ pub fn has(tool: &str) -> bool {
     there
 }
 
-/// The engines that this kernel allows; a missing one is said aloud.
+/// The engines that this kernel supports; prints missing ones.
 pub fn engines() -> Vec<&'static str> {
     let mut engines = vec!["threads", "sync"];
     match io_uring::IoUring::new(4) {
@@ -39,7 +40,7 @@ pub fn engines() -> Vec<&'static str> {
     engines
 }
 
-/// The file system at `dir` does direct I/O.
+/// Whether the file system at `dir` supports direct I/O.
 pub fn direct_works(dir: &Path) -> bool {
     let probe = dir.join("direct-probe");
     let opened = OpenOptions::new().create(true).write(true).custom_flags(libc::O_DIRECT).open(&probe);

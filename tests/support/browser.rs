@@ -1,20 +1,20 @@
-//! Pages in a real browser: headless Chromium, where there is one. The tests of the bench use it too.
+//! Renders pages in a browser: headless Chromium, if installed. The tests of the bench use it too.
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-/// Asks each frame what is to be seen in it; the answers are put where `--dump-dom` shows them.
+/// Queries the rendered contents of each frame; the answers are placed where `--dump-dom` prints them.
 const QUESTIONS: &str = include_str!("questions.js");
 
-/// A telephone, the width at which charts change (the least of those that have the wide one), and a screen.
+/// A phone, the width at which charts change (the smallest with the wide one), and a screen.
 const WIDTHS_PX: [u32; 3] = [360, 761, 1440];
 
-/// What the Web Content Accessibility Guidelines want of letters (AA) and of what is drawn.
+/// The contrast that the Web Content Accessibility Guidelines require for text (AA) and graphics.
 const LETTERS_CONTRAST: f64 = 4.5;
 const CURVES_CONTRAST: f64 = 3.0;
-/// The least height of letters that can be read, as they are shown.
+/// Minimum size of readable text, as rendered.
 const LETTERS_PX: f64 = 9.0;
 
 fn chromium() -> Option<&'static Path> {
@@ -31,24 +31,24 @@ fn chromium() -> Option<&'static Path> {
     FOUND.get_or_init(look).as_deref()
 }
 
-/// What a page says of itself in windows of these widths, by day or by night.
-fn shown(page: &Path, dark: bool) -> Option<Vec<Value>> {
+/// The properties of a page in frames of these widths, first in light mode, then in dark mode.
+fn shown(page: &Path) -> Option<[Vec<Value>; 2]> {
     let chromium = chromium()?;
-    let dir = tempfile::tempdir().expect("there is room for a folder");
-    fs::copy(page, dir.path().join("page.html")).expect("there is room for a page");
-    // Headless windows have a least width, frames have none.
-    let frame = |width: u32| {
-        format!("<iframe src=page.html style='display:block;border:0;width:{width}px;height:900px'></iframe>")
+    let dir = tempfile::tempdir().expect("a temporary directory can be created");
+    fs::copy(page, dir.path().join("page.html")).expect("there is enough space for a page");
+    // Headless windows have a minimum width, frames do not. A frame uses the colour scheme of its element.
+    let frame = |scheme: &str, width: u32| {
+        let style = format!("color-scheme:{scheme};display:block;border:0;width:{width}px;height:900px");
+        format!("<iframe src=page.html style='{style}'></iframe>")
     };
     let around = dir.path().join("around.html");
-    let frames = WIDTHS_PX.map(frame).concat();
+    let frames = ["light", "dark"].map(|scheme| WIDTHS_PX.map(|width| frame(scheme, width)).concat()).concat();
     let html = format!("<!DOCTYPE html><body style=margin:0>{frames}<script>{QUESTIONS}</script></body>");
-    fs::write(&around, html).expect("there is room for a page");
-    let scheme = if dark { "--force-dark-mode" } else { "--disable-dark-mode" };
+    fs::write(&around, html).expect("there is enough space for a page");
     let output = Command::new("timeout")
         .args(["120".as_ref(), chromium.as_os_str()])
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--enable-logging=stderr"])
-        .args(["--virtual-time-budget=3000", "--window-size=1600,1000", "--allow-file-access-from-files", scheme])
+        .args(["--virtual-time-budget=3000", "--window-size=1600,1000", "--allow-file-access-from-files"])
         .arg(format!("--user-data-dir={}", dir.path().join("profile").display()))
         .args(["--dump-dom", &format!("file://{}", around.display())])
         .output()
@@ -58,13 +58,16 @@ fn shown(page: &Path, dark: bool) -> Option<Vec<Value>> {
     let answer = dom.split_once("data-answer=\"").and_then(|(_, rest)| rest.split_once('"'));
     let answer = answer.unwrap_or_else(|| panic!("the page did not answer:\n{dom}\n{log}")).0;
     let answer = answer.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
-    Some(serde_json::from_str(&answer).expect("the answer is JSON"))
+    let mut day: Vec<Value> = serde_json::from_str(&answer).expect("the answer is a list in JSON");
+    let night = day.split_off(WIDTHS_PX.len());
+    Some([day, night])
 }
 
-/// The page is readable on a telephone and a screen, by day and by night; so many charts are seen in it, its console
-/// stays empty, and it asks nobody for anything. Gives the points of each curve by its figure, as all four show them.
+/// Asserts that the page is readable on a phone and a screen, in light and dark mode, with this number of charts, an
+/// empty console, and without loading anything. Returns the points of each curve by its figure, which are the same
+/// in all four.
 pub fn assert_readable(page: &Path, charts: usize) -> Option<Value> {
-    let [day, night] = [shown(page, false)?, shown(page, true)?];
+    let [day, night] = shown(page)?;
     for seen in day.iter().chain(&night) {
         assert_one_readable(seen, charts);
     }

@@ -1,42 +1,52 @@
-//! Bytes to copy, and their comparison by cmp(1).
+//! Test data, and comparing it by cmp(1).
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// `len` bytes without a pattern that a shifted or repeated block could fit into; the same for the same `seed`.
+/// `len` bytes in which no shifted or repeated block can go undetected; the same for the same `seed`.
 pub fn noise(len: usize, seed: u64) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    let mut bytes = Vec::with_capacity(len + 8);
-    while bytes.len() < len {
-        // xorshift64*
-        state ^= state >> 12;
-        state ^= state << 25;
-        state ^= state >> 27;
-        bytes.extend_from_slice(&state.wrapping_mul(0x2545_F491_4F6C_DD1D).to_le_bytes());
-    }
-    bytes.truncate(len);
+    // These functions avoid loops over bytes, which are slow in an unoptimized build.
+    let mut bytes = vec![0; len];
+    blake3::Hasher::new().update(&seed.to_le_bytes()).finalize_xof().fill(&mut bytes);
     bytes
 }
 
-/// A file of `len` bytes of noise.
+/// Repeats `bytes` up to a length of `len`.
+pub fn repeated(bytes: &[u8], len: usize) -> Vec<u8> {
+    let mut repeated = bytes.repeat(len.div_ceil(bytes.len().max(1)));
+    repeated.truncate(len);
+    repeated
+}
+
+/// The offset of the first byte in which they differ, or at which one of them ends.
+pub fn first_difference(one: &[u8], other: &[u8]) -> Option<usize> {
+    if one == other {
+        return None;
+    }
+    let block = one.chunks(4096).zip(other.chunks(4096)).take_while(|(one, other)| one == other).count() * 4096;
+    let [one, other] = [one, other].map(|bytes| &bytes[block.min(bytes.len())..]);
+    Some(block + one.iter().zip(other).take_while(|(one, other)| one == other).count())
+}
+
+/// Writes a file of `len` bytes of noise.
 pub fn write_noise(path: &Path, len: usize, seed: u64) -> Vec<u8> {
     let bytes = noise(len, seed);
-    fs::write(path, &bytes).expect("the scratch directory takes files");
+    fs::write(path, &bytes).expect("the test directory is writable");
     bytes
 }
 
-/// A file of `len` bytes that all are `byte`.
+/// Writes a file of `len` bytes with the value `byte`.
 pub fn filled(path: &Path, len: usize, byte: u8) {
-    fs::write(path, vec![byte; len]).expect("the scratch directory takes files");
+    fs::write(path, vec![byte; len]).expect("the test directory is writable");
 }
 
-/// Both hold the same bytes and as many, says cmp(1).
+/// Asserts that both have the same bytes and length, by cmp(1).
 #[track_caller]
 pub fn cmp(left: impl AsRef<Path>, right: impl AsRef<Path>) {
     judge(Command::new("cmp").arg(left.as_ref()).arg(right.as_ref()));
 }
 
-/// `len` bytes at `left_at` of one are those at `right_at` of the other, says cmp(1).
+/// Asserts that `len` bytes at `left_at` of one equal those at `right_at` of the other, by cmp(1).
 #[track_caller]
 pub fn cmp_ranges(left: impl AsRef<Path>, left_at: u64, right: impl AsRef<Path>, right_at: u64, len: u64) {
     if len == 0 {
@@ -49,7 +59,7 @@ pub fn cmp_ranges(left: impl AsRef<Path>, left_at: u64, right: impl AsRef<Path>,
 #[track_caller]
 fn judge(command: &mut Command) {
     let output = command.output().expect("cmp is installed; scripts/install-test-deps does that");
-    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    // cmp stops without complaint where the shorter one ends at the limit of -n, but says EOF before it.
-    assert!(output.status.success(), "{command:?}: {said}");
+    let messages = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    // If the shorter one ends within -n, cmp succeeds, but prints EOF.
+    assert!(output.status.success(), "{command:?}: {messages}");
 }

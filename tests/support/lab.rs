@@ -1,4 +1,4 @@
-//! The lab: scripts of `lab/` run in its virtual machine as root, beside real drivers, with the binary under test.
+//! The lab: runs scripts of `lab/` in its virtual machine as root, with real drivers and the binary under test.
 use super::abilities::{has, skip};
 use super::running::haul_path;
 use std::collections::BTreeMap;
@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 
-/// Where the launcher and the scripts are.
+/// The directory of the launcher and the scripts.
 fn lab() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("lab")
 }
 
-/// Whether the lab can be had here, with these tools beside its own; says aloud what is missing.
-pub fn lab_is_there(tools: &[&str]) -> bool {
+/// Whether the lab is available here, with these additional tools; prints what is missing.
+pub fn lab_is_available(tools: &[&str]) -> bool {
     if !cfg!(target_arch = "x86_64") {
         skip("the lab is a machine of x86_64");
         return false;
@@ -23,7 +23,7 @@ pub fn lab_is_there(tools: &[&str]) -> bool {
         return false;
     }
     let own = ["qemu-system-x86_64", "busybox", "cpio", "modprobe", "xz", "setpriv"];
-    // Each is asked for, so that all that is missing is said at once.
+    // All are checked, so that all missing ones are printed at once.
     let missing = own.iter().chain(tools).filter(|tool| !has(tool)).count();
     let images = std::fs::read_dir("/boot").into_iter().flatten().flatten();
     let mut releases =
@@ -35,9 +35,9 @@ pub fn lab_is_there(tools: &[&str]) -> bool {
     missing == 0 && kernel
 }
 
-/// The release binary: what is emulated is slow, and in virtual time an instruction is a nanosecond, so an unoptimised
-/// or instrumented one would be another program. Built by cargo beside the other builds, unless HAUL_TEST_BINARY names
-/// one.
+/// The release binary: emulation is slow, and in virtual time an instruction takes a nanosecond, so an unoptimised
+/// or instrumented binary would have other times. Built by cargo next to the other builds, unless HAUL_TEST_BINARY
+/// names one.
 pub fn release_binary() -> PathBuf {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(build_release_binary).clone()
@@ -47,22 +47,22 @@ fn build_release_binary() -> PathBuf {
     if std::env::var_os("HAUL_TEST_BINARY").is_some() {
         return haul_path();
     }
-    // As `make build` does it: with other flags everything would be compiled twice.
+    // As in `make build`: other flags would compile everything again.
     let mut build = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/build"));
     build.env("CARGO_TARGET_DIR", build_directory());
-    // These carry the flags of coverage.
+    // These contain the flags for coverage.
     build.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS").env_remove("LLVM_PROFILE_FILE");
     assert!(build.status().expect("the script runs").success(), "packaging/build failed");
     build_directory().join("release/haul")
 }
 
-/// The program that runs a command where io_uring is forbidden (`examples/without-io-uring.rs`).
+/// The program that runs a command without io_uring (`examples/without-io-uring.rs`).
 pub fn without_io_uring() -> PathBuf {
     example("without-io-uring")
 }
 
-/// A program of `examples`. `cargo test` builds them unless one test is asked for by name; built as the tests are, so
-/// that nothing is built anew.
+/// A program of `examples`. `cargo test` builds them unless one test is requested by name; built like the tests, so
+/// that nothing is compiled again.
 pub fn example(name: &str) -> PathBuf {
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     build.args(["build", "--locked", "--quiet", "--example", name, "--target-dir"]).arg(build_directory());
@@ -71,24 +71,25 @@ pub fn example(name: &str) -> PathBuf {
     build_directory().join("debug/examples").join(name)
 }
 
-/// The directory that the tests were built in.
+/// The build directory of the tests.
 fn build_directory() -> &'static Path {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is in the build directory")
 }
 
-/// Room for one guest, of as many as there are processors; given back when it goes out of scope.
+/// Permission to run one guest, one per processor; released when it goes out of scope.
 pub struct Slot(());
 
-/// How many slots are taken, and how many guests are still to come that go before all others.
+/// The number of slots in use, and the number of announced guests, which precede all others.
 static SLOTS: (Mutex<(usize, usize)>, Condvar) = (Mutex::new((0, 0)), Condvar::new());
 
 impl Slot {
-    /// So many guests are to come for which [`Slot::take_announced`] is called: the long ones go first.
+    /// Announces this number of guests, for each of which [`Slot::take_announced`] is called: the long ones start
+    /// first.
     pub fn announce(guests: usize) {
         SLOTS.0.lock().unwrap_or_else(PoisonError::into_inner).1 += guests;
     }
 
-    /// Waits for room for a guest that was announced.
+    /// Waits for a slot for an announced guest.
     pub fn take_announced() -> Self {
         let slot = Self::take_if(|_| true);
         SLOTS.0.lock().unwrap_or_else(PoisonError::into_inner).1 -= 1;
@@ -96,7 +97,7 @@ impl Slot {
         slot
     }
 
-    /// Waits for room behind the guests that were announced.
+    /// Waits for a slot after the announced guests.
     pub fn take() -> Self {
         Self::take_if(|announced| announced == 0)
     }
@@ -117,22 +118,22 @@ impl Drop for Slot {
     }
 }
 
-/// The launcher, to be given a command. Who runs it has a [`Slot`].
+/// The launcher, to be completed with a command. The caller has a [`Slot`].
 pub fn launcher() -> Command {
     launcher_under(&[])
 }
 
-/// The same for a guest that yields to all others, and needs no [`Slot`].
+/// The same for a guest with the lowest priority, which needs no [`Slot`].
 pub fn patient_launcher() -> Command {
     launcher_under(&["nice", "-n", "19"])
 }
 
 fn launcher_under(wrapper: &[&str]) -> Command {
-    // It ends with the thread that starts it, however these tests end: a guest would go on for hours.
+    // It ends with the thread that starts it, for any reason: a guest would continue for hours.
     let mut vmlab = Command::new("setpriv");
     vmlab.args(["--pdeathsig", "TERM"]).args(wrapper).arg(lab().join("vmlab"));
-    // The guest has the same environment: nothing of ours may lengthen the way of its programs. For what is left
-    // behind, scripts/left-behind looks by these.
+    // The guest has the same environment: it must not lengthen the PATH of its programs. scripts/left-behind finds
+    // leftovers by these variables.
     let path = std::env::var("PATH").unwrap_or_default();
     vmlab.env_clear().env("PATH", format!("{path}:/usr/sbin:/sbin"));
     vmlab.envs(["HAUL_TEST_RUN", "TMPDIR"].iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
@@ -140,29 +141,29 @@ fn launcher_under(wrapper: &[&str]) -> Command {
     vmlab
 }
 
-/// Runs a script of `lab/` in the guest with `arguments`, and `words` of the launcher such as VMLAB_CLOCK=virtual; what
-/// it printed. A guest that hangs is ended by the launcher, which shows its console.
+/// Runs a script of `lab/` in the guest with `arguments`, and variables of the launcher such as VMLAB_CLOCK=virtual;
+/// returns its output. The launcher ends a guest that hangs, and prints its console.
 #[track_caller]
 pub fn in_the_lab(script: &str, arguments: &[&Path], words: &[(&str, &str)]) -> String {
     let _slot = Slot::take();
     let mut vmlab = launcher();
     vmlab.arg("bash").arg(lab().join(script)).args(arguments).envs(words.iter().copied());
-    let output = vmlab.output().expect("bash is there");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let output = vmlab.output().expect("bash is installed");
+    let messages = String::from_utf8_lossy(&output.stdout).into_owned();
     let complaints = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{script} ended with {} and said:\n{said}{complaints}", output.status);
-    said
+    assert!(output.status.success(), "{script} ended with {}; its output:\n{messages}{complaints}", output.status);
+    messages
 }
 
-/// An NVMe drive of 16 MiB beside those of the launcher: its name, which is its serial number too, and words of qemu
-/// for its controller and its namespace.
+/// An additional NVMe drive of 16 MiB: its name, which is also its serial number, and qemu's options for its
+/// controller and its namespace.
 pub type Drive = (&'static str, &'static str, &'static str);
 
-/// Such drives, on images in `dir`, as words of VMLAB_QEMU.
+/// Such drives, on images in `dir`, in the form of VMLAB_QEMU.
 pub fn words_for(drives: &[Drive], dir: &Path) -> String {
     let words = drives.iter().map(|(name, controller, namespace)| {
         let image = dir.join(name);
-        File::create(&image).and_then(|file| file.set_len(16 << 20)).expect("there is room for a sparse file");
+        File::create(&image).and_then(|file| file.set_len(16 << 20)).expect("there is enough space for a sparse file");
         format!(
             "-blockdev node-name={name},driver=file,filename={},discard=unmap -device \
              nvme,id={name},serial={name},{controller} -device nvme-ns,bus={name},drive={name},{namespace}",
@@ -172,14 +173,14 @@ pub fn words_for(drives: &[Drive], dir: &Path) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// What a script that sources `lab/judge.sh` found: its lines `ok NAME`, `skip NAME: WHY` and `FAIL NAME: WHY`.
+/// The findings of a script that sources `lab/judge.sh`: its lines `ok NAME`, `skip NAME: WHY` and `FAIL NAME: WHY`.
 pub struct Findings {
-    said: String,
+    messages: String,
     found: BTreeMap<String, String>,
 }
 
 impl Findings {
-    /// Runs the script in a guest of its own, with the path of the binary under test as its first argument.
+    /// Runs the script in a separate guest, with the path of the binary under test as its first argument.
     #[track_caller]
     pub fn of(script: &str, more: &[&str], words: &[(&str, &str)]) -> Self {
         let haul = release_binary();
@@ -187,11 +188,11 @@ impl Findings {
         Self::in_words(script, &in_the_lab(script, &arguments, words))
     }
 
-    /// What was found, by what the script said. What it skipped is said aloud.
+    /// The findings in the output of the script. Skipped ones are printed.
     #[track_caller]
-    pub fn in_words(script: &str, said: &str) -> Self {
+    pub fn in_words(script: &str, messages: &str) -> Self {
         let mut found = BTreeMap::new();
-        for line in said.lines() {
+        for line in messages.lines() {
             let Some((verdict, rest)) = line.split_once(' ') else { continue };
             let (name, why) = rest.split_once(": ").unwrap_or((rest, ""));
             if !matches!(verdict, "ok" | "skip" | "FAIL") {
@@ -201,24 +202,24 @@ impl Findings {
                 skip(&format!("{name}: {why}"));
             }
             let before = found.insert(name.to_owned(), verdict.to_owned());
-            assert!(before.is_none(), "{script} judged '{name}' twice:\n{said}");
+            assert!(before.is_none(), "{script} checked '{name}' twice:\n{messages}");
         }
-        Findings { said: said.to_owned(), found }
+        Findings { messages: messages.to_owned(), found }
     }
 
-    /// Fails the test unless every one of `names` was judged, nothing else was, and nothing failed: a script that ends
-    /// early, or judges nothing, has not passed.
+    /// Fails the test unless exactly `names` were checked, and nothing failed: a script that ends early, or checks
+    /// nothing, has not passed.
     #[track_caller]
     pub fn expect(&self, names: &[&str]) {
         let failed: Vec<&str> = names.iter().copied().filter(|name| !self.is_fine(name)).collect();
-        assert!(failed.is_empty(), "not found right: {failed:?}\n{}", self.said);
+        assert!(failed.is_empty(), "not found right: {failed:?}\n{}", self.messages);
         let more: Vec<&String> = self.found.keys().filter(|name| !names.contains(&name.as_str())).collect();
-        assert!(more.is_empty(), "judged, and no test asks for it: {more:?}\n{}", self.said);
+        assert!(more.is_empty(), "checked, but listed by no test: {more:?}\n{}", self.messages);
     }
 
-    /// All that the script said.
-    pub fn said(&self) -> &str {
-        &self.said
+    /// The output of the script.
+    pub fn messages(&self) -> &str {
+        &self.messages
     }
 
     fn is_fine(&self, name: &str) -> bool {

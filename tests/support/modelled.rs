@@ -1,26 +1,26 @@
-//! bench/modelled-disk, shown as a file by nbdfuse: a disk that loses power, or does something else than it is told.
+//! bench/modelled-disk, mounted as a file by nbdfuse: a disk that loses power, or damages data.
 use super::abilities::{has, is_root, skip};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Whatever takes this long hangs.
+/// A step that takes this long has hung.
 const HANGS_AFTER: Duration = Duration::from_secs(60);
 
-/// Waits, not for ever.
+/// Waits for a condition, with a limit.
 #[track_caller]
-pub fn wait_until(mut there: impl FnMut() -> bool) {
+pub fn wait_until(mut condition: impl FnMut() -> bool) {
     let began = Instant::now();
-    while !there() {
+    while !condition() {
         assert!(began.elapsed() < HANGS_AFTER, "it hangs");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
 
-/// The plugin that cargo built along with this test, as it does for the whole workspace.
+/// The plugin, which cargo builds with this test, as for the whole workspace.
 fn plugin() -> Option<PathBuf> {
-    let test = std::env::current_exe().expect("a test knows where it is");
+    let test = std::env::current_exe().expect("the path of the test is known");
     let found = test.ancestors().skip(1).take(2).map(|dir| dir.join("libmodelled_disk.so")).find(|path| path.exists());
     if found.is_none() {
         skip("the modelled disk is not built: cargo build -p modelled-disk");
@@ -28,7 +28,7 @@ fn plugin() -> Option<PathBuf> {
     found
 }
 
-/// The plugin, where this machine can show such a disk; says so where it cannot.
+/// The plugin, if this machine can mount such a disk; if not, prints a message.
 pub fn modelled_disks() -> Option<PathBuf> {
     if !is_root() || !Path::new("/dev/fuse").exists() {
         skip("a modelled disk needs root and /dev/fuse");
@@ -37,7 +37,7 @@ pub fn modelled_disks() -> Option<PathBuf> {
     ["nbdkit", "nbdfuse", "fusermount3"].into_iter().all(has).then(plugin)?
 }
 
-/// A modelled disk with power. Dropped, it has none; its bytes stay in the store.
+/// A modelled disk that is powered on. Dropping it cuts the power; its data stays in the store.
 pub struct ModelledDisk {
     mount: PathBuf,
     nbdkit: Child,
@@ -45,10 +45,10 @@ pub struct ModelledDisk {
 }
 
 impl ModelledDisk {
-    /// Serves `store` in `dir` as a disk of `len` bytes, with more words for the plugin.
+    /// Serves `store` in `dir` as a disk of `len` bytes, with further parameters of the plugin.
     pub fn on(dir: &Path, plugin: &Path, len: usize, words: &[String]) -> Self {
         let (socket, mount) = (dir.join("socket"), dir.join("mount"));
-        // The socket is there a little before anybody listens to it; this file, once somebody does.
+        // The socket exists before the server listens; this file only when it does.
         let ready = dir.join("ready");
         for old in [&socket, &ready] {
             let _ = fs::remove_file(old);
@@ -79,17 +79,17 @@ impl ModelledDisk {
         self.mount.join("disk")
     }
 
-    /// Takes its power.
+    /// Cuts the power.
     pub fn cut(&mut self) {
-        self.nbdkit.kill().expect("it is our child");
-        self.nbdkit.wait().expect("it is our child");
+        self.nbdkit.kill().expect("it is a child of this process");
+        self.nbdkit.wait().expect("it is a child of this process");
     }
 }
 
 impl Drop for ModelledDisk {
     fn drop(&mut self) {
         self.cut();
-        // The machine has forgotten the disk's pages too once nothing is mounted.
+        // Unmounting also drops the pages of the disk from the page cache.
         let unmounted = Command::new("fusermount3").arg("-uz").arg(&self.mount).stderr(Stdio::null()).status();
         let _ = unmounted.map(|_| self.nbdfuse.kill());
         let _ = self.nbdfuse.wait();

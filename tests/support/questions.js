@@ -1,4 +1,4 @@
-// What a page is asked by the page around it, so that it is shown as it was written: no script gets into it.
+// Checks a page from an enclosing page, so that no script is added to the page itself.
 function ask(frame) {
   const [win, page] = [frame.contentWindow, frame.contentDocument];
   const all = (what, of = page) => [...of.querySelectorAll(what)];
@@ -6,7 +6,7 @@ function ask(frame) {
   const named = one => one.tagName + "." + one.getAttribute("class") + " " + one.textContent.trim().slice(0, 40);
   const box = one => one.getBoundingClientRect();
 
-  // Colours, as they come out with everything above them mixed in.
+  // Effective colours, blended with all backgrounds.
   const rgba = text => {
     const numbers = (text.match(/[\d.]+/g) || [0, 0, 0, 0]).map(Number);
     return numbers.length > 3 ? numbers : [...numbers, 1];
@@ -48,10 +48,10 @@ function ask(frame) {
     return texts.flatMap((one, i) => texts.slice(i + 1).filter(other => overlap(box(one), box(other))).map(other =>
       named(one) + " / " + named(other)));
   });
-  // Tables may go on to the side of a narrow screen, never to that of a wide one.
+  // Tables may scroll horizontally on a narrow screen, but not on a wide one.
   const scrolled = all(".scroll, .wide, pre").filter(one => one.scrollWidth > one.clientWidth + 1).map(named);
 
-  // Curves and dots, and the areas of the map.
+  // Curves, dots and the areas of the map.
   const drawn = "polyline[stroke-width='2'], circle[fill^='#'], #map rect[fill^='#']";
   const colour = one => win.getComputedStyle(one)[one.tagName === "polyline" ? "stroke" : "fill"];
   const charts = all(".chart svg").filter(seen);
@@ -61,7 +61,7 @@ function ask(frame) {
     const told = keys.length > 0 ? new Set(keys) : new Set([...curves].slice(0, 1));
     return keys.length > new Set(keys).size || told.size !== curves.size || [...curves].some(one => !told.has(one));
   });
-  // Rings and error bars have their sign in the key, and no sign is there for what is not drawn.
+  // The key explains rings and error bars, and only those that are drawn.
   const unsigned = charts.filter(svg => {
     const signs = what => all(".sign." + what, svg.closest("figure")).length;
     const rings = all("circle[fill=none]", svg).length;
@@ -82,7 +82,7 @@ function ask(frame) {
     requests: win.performance.getEntriesByType("resource").map(one => one.name),
     ground: win.getComputedStyle(page.body).backgroundColor,
     line: charts.length ? colour(charts[0].querySelector(drawn)) : "",
-    // A sentence, or of the bench a table of all beds.
+    // A sentence, or in the bench a table of all beds.
     answerFirst: !!(page.querySelector(".headline, table.all").compareDocumentPosition(page.querySelector("section")) & 4),
     points: Object.fromEntries(charts.map(svg => [svg.closest("section").id + svg.closest("figure").className, points(svg)])),
   };

@@ -1,15 +1,16 @@
-//! Programs on a terminal: a pty, whose other end the test reads and types at.
+//! Programs on a terminal: a pty, whose other end the test reads and types on.
 //!
-//! What haul says is wrapped to the width of the terminal, so where its lines break depends on how long the paths of
-//! scratch folders are. Words are therefore waited for whatever white space is between them, and text is given back in
-//! one line. No other file names rexpect (`tests/tidy`), so no test can match the raw output by accident.
+//! Messages of haul are wrapped to the width of the terminal, so their line breaks depend on the length of the paths
+//! of test directories. Waiting for words therefore ignores the kind of white space between them, and text is
+//! returned on one line. No other file names rexpect (`tests/tidy`), so no test can match the raw output by
+//! accident.
 use super::running::{haul_path, in_one_line, state_home};
 use rexpect::process::WaitStatus;
 use rexpect::session::{PtySession, spawn_command};
 use std::path::Path;
 use std::process::Command;
 
-/// What takes this long hangs. Patience for a busy machine; nothing is judged by it.
+/// A program that takes this long has hung. Long enough for a busy machine; no test depends on it otherwise.
 const HANGS_AFTER_MS: u64 = 120_000;
 /// What may be between two words: white space, and escape sequences that set a colour or move the cursor.
 const BETWEEN_WORDS: &str = r"(?:\s|\x1b\[[0-9;?]*[A-Za-z])+";
@@ -19,22 +20,22 @@ pub struct Terminal {
     session: PtySession,
 }
 
-/// What a terminal was given.
+/// The output on a terminal.
 pub struct Shown {
-    /// Without escape sequences, in one line: each run of white space is one space.
+    /// Without escape sequences, on one line: each run of white space is one space.
     pub text: String,
     /// As it was sent: for tests of bars and charts, and of escape sequences.
     pub raw: Vec<u8>,
 }
 
 impl Shown {
-    /// Of rexpect's text, which has a character for each byte.
+    /// From rexpect's text, which has a character for each byte.
     fn new(text: &str) -> Self {
         let raw: Vec<u8> = text.chars().map(|byte| byte as u8).collect();
         Shown { text: in_one_line(without_escapes(&raw)), raw }
     }
 
-    /// The lines without escape sequences, each ended with a newline alone.
+    /// The lines without escape sequences, each ended by a newline.
     pub fn lines(&self) -> String {
         without_escapes(&self.raw).replace('\r', "")
     }
@@ -58,23 +59,23 @@ pub fn on_a_terminal(arguments: &[&str]) -> Terminal {
 
 /// `haul copy` from `source` to `dest` on a terminal of 80 columns.
 pub fn copy_on_a_terminal(options: &[&str], source: &Path, dest: &Path) -> Terminal {
-    let [source, dest] = [source, dest].map(|path| path.to_str().expect("scratch names are text"));
+    let [source, dest] = [source, dest].map(|path| path.to_str().expect("paths of test directories are UTF-8"));
     on_a_terminal(&[&["copy"], options, &[source, dest]].concat())
 }
 
 impl Terminal {
-    /// Starts `command` on a terminal that does not tell its size. It is an xterm with colours, unless `command` says
+    /// Starts `command` on a terminal of unknown size. It is an xterm with colours, unless `command` specifies
     /// otherwise.
     pub fn start(mut command: Command) -> Self {
-        let says: Vec<_> = command.get_envs().map(|(name, _)| name.to_owned()).collect();
-        let says_nothing_of = |name: &&str| !says.iter().any(|said| said == name);
-        ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"].iter().filter(|name| says_nothing_of(name)).for_each(|name| {
+        let explicit: Vec<_> = command.get_envs().map(|(name, _)| name.to_owned()).collect();
+        let is_inherited = |name: &&str| !explicit.iter().any(|set| set == name);
+        ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"].iter().filter(|name| is_inherited(name)).for_each(|name| {
             command.env_remove(name);
         });
-        if says_nothing_of(&"TERM") {
+        if is_inherited(&"TERM") {
             command.env("TERM", "xterm-256color");
         }
-        Terminal { session: spawn_command(command, Some(HANGS_AFTER_MS)).expect("there are ptys") }
+        Terminal { session: spawn_command(command, Some(HANGS_AFTER_MS)).expect("ptys are available") }
     }
 
     /// Starts `command` on a terminal of this size.
@@ -91,7 +92,7 @@ impl Terminal {
         Terminal::start(sized)
     }
 
-    /// Waits for these words, whatever white space is between them; what was shown before them.
+    /// Waits for these words, with any white space between them; returns the output before them.
     #[track_caller]
     pub fn wait_for(&mut self, words: &str) -> Shown {
         assert!(words.is_ascii(), "{words:?}: other characters are several to rexpect");
@@ -100,7 +101,7 @@ impl Terminal {
         self.wait_for_match(&words.join(BETWEEN_WORDS))
     }
 
-    /// Waits for what this regular expression matches; what was shown before it. `wait_for` is for words.
+    /// Waits for a match of this regular expression; returns the output before it. `wait_for` is for words.
     #[track_caller]
     pub fn wait_for_match(&mut self, pattern: &str) -> Shown {
         Shown::new(&self.session.exp_regex(pattern).unwrap_or_else(|error| panic!("{error}")).0)
@@ -111,7 +112,7 @@ impl Terminal {
         self.session.send_line(line).expect("it listens");
     }
 
-    /// Types text, and does not end the line.
+    /// Types text without a newline.
     pub fn type_text(&mut self, text: &str) {
         self.session.send(text).and_then(|_| self.session.flush()).expect("it listens");
     }
@@ -121,7 +122,7 @@ impl Terminal {
         self.session.send_control(key).expect("it listens");
     }
 
-    /// Waits for its end: what was shown since, and its status.
+    /// Waits for its end; returns the output since then, and its status.
     #[track_caller]
     pub fn end(mut self) -> (Shown, i32) {
         match self.wait() {
@@ -130,7 +131,7 @@ impl Terminal {
         }
     }
 
-    /// Waits for its end, which has to be by `signal`; what was shown since.
+    /// Waits for its end, which must be by `signal`; returns the output since then.
     #[track_caller]
     pub fn end_by(mut self, signal: i32) -> Shown {
         match self.wait() {
@@ -142,6 +143,6 @@ impl Terminal {
     #[track_caller]
     fn wait(&mut self) -> (Shown, WaitStatus) {
         let shown = self.session.exp_eof().unwrap_or_else(|error| panic!("{error}"));
-        (Shown::new(&shown), self.session.process().wait().expect("it is our child"))
+        (Shown::new(&shown), self.session.process().wait().expect("it is a child of this process"))
     }
 }

@@ -1,4 +1,4 @@
-//! Shows that each rule fails on what it is there to stop, and lets its neighbours pass.
+//! Shows that each rule rejects what it forbids, and accepts similar code.
 use super::source::Source;
 use super::tree::{self, Tree};
 use super::{circles, rooms, rules, words};
@@ -49,7 +49,7 @@ fn allowed_imports_and_words_that_only_look_like_imports_pass() {
 }
 
 #[test]
-fn a_feature_that_is_known_outside_its_folder_is_found() {
+fn a_feature_named_outside_its_directory_is_found() {
     let rule = rooms::features;
     breaks(rule, "src/apps/copy.rs", "use crate::apps::fronts::dd;");
     breaks(rule, "src/report/text.rs", "use crate::apps::{fronts::dd};");
@@ -62,7 +62,7 @@ fn a_feature_that_is_known_outside_its_folder_is_found() {
     keeps(rule, "src/apps/copy.rs", "// As the fronts do.\nlet s = \"fronts\";");
 }
 
-/// Circles in a tree of these files, with a root that reaches them.
+/// Circles in a tree of these files, with a root that includes them.
 fn circles_in(files: &[(&str, &str)]) -> Vec<String> {
     let mut tree = Tree { files: files.iter().map(|(path, text)| ((*path).into(), (*text).into())).collect() };
     tree.files.insert("src/main.rs".into(), String::new());
@@ -70,7 +70,7 @@ fn circles_in(files: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
-fn files_that_need_each_other_are_found_through_whatever_hands_their_names_on() {
+fn circular_imports_are_found_through_every_reexport() {
     let handed_on = ("src/a/mod.rs", "mod one;\nmod two;\npub use one::One;\npub use two::{Two, other::Three};");
     let one = ("src/a/one.rs", "use super::Two;\npub struct One;");
     let found = circles_in(&[handed_on, one, ("src/a/two.rs", "use crate::a::One as Other;\npub struct Two;")]);
@@ -87,7 +87,7 @@ fn files_that_need_each_other_are_found_through_whatever_hands_their_names_on() 
 }
 
 #[test]
-fn files_that_only_share_a_module_or_a_test_are_no_circle() {
+fn files_that_only_share_a_module_or_a_test_are_not_circular() {
     let handed_on = ("src/a/mod.rs", "mod one;\nmod two;\npub use one::One;\npub use two::Two;");
     let one = ("src/a/one.rs", "use super::Two;\npub struct One;");
     assert_eq!(circles_in(&[handed_on, one, ("src/a/two.rs", "pub struct Two;")]), [""; 0]);
@@ -100,7 +100,7 @@ fn files_that_only_share_a_module_or_a_test_are_no_circle() {
 }
 
 #[test]
-fn sizes_have_limits() {
+fn files_functions_and_lines_beyond_their_limits_are_found() {
     breaks(rules::file_size, "src/a.rs", &"\n".repeat(401));
     keeps(rules::file_size, "src/a.rs", &"\n".repeat(400));
     breaks(rules::recipe_size, "src/apps/copy/mod.rs", &"\n".repeat(121));
@@ -118,7 +118,7 @@ fn sizes_have_limits() {
 }
 
 #[test]
-fn printing_and_exiting_have_their_places() {
+fn printing_and_exiting_outside_their_files_are_found() {
     breaks(rules::printing, "src/plan/a.rs", "fn f() { println!(\"x\") }");
     breaks(rules::printing, "src/main.rs", "fn f() { std::eprintln!(\"x\") }");
     breaks(rules::printing, "src/report/a.rs", "fn f() { dbg!(1); }");
@@ -141,7 +141,7 @@ fn files_made_outside_their_room_are_found() {
 }
 
 #[test]
-fn unsafe_has_its_places_and_needs_a_reason() {
+fn misplaced_and_unexplained_unsafe_is_found() {
     breaks(rules::unsafe_places, "src/plan/a.rs", "fn f() { unsafe { g() } }");
     breaks(rules::unsafe_places, "src/core/plan.rs", "unsafe impl Send for A {}");
     keeps(rules::unsafe_places, "src/sys/a.rs", "fn f() { unsafe { g() } }");
@@ -195,7 +195,7 @@ fn tree_of(files: &[(&str, &str)]) -> Tree {
 }
 
 #[test]
-fn a_file_that_no_mod_line_leads_to_is_dead() {
+fn a_file_without_a_mod_line_is_found() {
     let alive = [
         ("src/lib.rs", "pub mod a;\n// pub mod c;\nmod inline { fn f() {} }"),
         ("src/main.rs", ""),
@@ -228,13 +228,13 @@ fn a_file_under_cfg_test_counts_as_test_code() {
 }
 
 #[test]
-fn names_that_say_nothing_are_found() {
+fn meaningless_file_names_are_found() {
     let files = [("src/util.rs", ""), ("src/plan/types.rs", ""), ("tests/common/mod.rs", ""), ("src/plan/pick.rs", "")];
     assert_eq!(tree::file_names(&tree_of(&files)).len(), 3);
 }
 
 #[test]
-fn gaps_and_twins_among_decisions_are_found() {
+fn gaps_and_duplicates_among_decision_numbers_are_found() {
     let first = ("docs/decisions/0001-one-package.md", "");
     let good = [first, ("docs/decisions/0002-b.md", "")];
     assert_eq!(tree::decision_numbers(&tree_of(&good)), Vec::<String>::new());
@@ -256,7 +256,7 @@ fn a_dependency_without_a_reason_and_a_reason_without_a_dependency_are_found() {
 }
 
 #[test]
-fn a_make_target_that_is_not_there_is_found() {
+fn a_missing_make_target_is_found() {
     let check = |ci: &str, readme: &str| {
         let makefile = "test: deps\n\techo make: no\ncheck: fmt\n";
         tree::make_targets(&tree_of(&[("Makefile", makefile), (".ci/run", ci), ("README.md", readme)]))
@@ -292,7 +292,7 @@ fn tests_that_read_wrapped_words_are_found() {
 }
 
 #[test]
-fn limits_that_coverage_data_would_meet_are_found() {
+fn limited_programs_that_write_coverage_data_are_found() {
     breaks(rules::limited_coverage, "tests/cli/a.rs", "let script = \"ulimit -f 5; haul copy a b\";");
     breaks(rules::limited_coverage, "tests/cli/a.rs", "let mut haul = Command::new(\"prlimit\");");
     keeps(rules::limited_coverage, "tests/cli/a.rs", "haul_limited(\"--fsize=5\")");
@@ -310,7 +310,7 @@ fn with_words(path: &str, text: &str) -> Tree {
 }
 
 #[test]
-fn words_that_the_style_avoids_are_found_wherever_users_read_them() {
+fn avoided_words_are_found_in_all_user_text() {
     let found = |path: &str, text: &str| words::user_text(&with_words(path, text));
     let one =
         |path: &str, text: &str| assert_eq!(found(path, text).len(), 1, "{path}: {:?}\n{text}", found(path, text));
@@ -324,21 +324,36 @@ fn words_that_the_style_avoids_are_found_wherever_users_read_them() {
     one("src/apps/help/copy.txt", "# NOTES\nThe file is there\nalready.\n");
     one("src/apps/snapshots/a.snap", "---\nsource: dest.rs\nexpression: the dest\n---\ncopy to the dest\n");
     one("contrib/haul.1", ".SH NAME\nWrite to the dest.\n");
+    one("docs/schema/a.json", "{\n  \"dest\": {\n    \"description\": \"the dest of the copy\"\n  }\n}\n");
     one("docs/guide.md", "Write to the dest, which is `there already`.\n");
     let blind = tree_of(&[("src/main.rs", ""), ("docs/style.md", "# Style\n")]);
     assert_eq!(words::user_text(&blind).len(), 1);
 }
 
 #[test]
-fn words_of_code_and_of_lists_are_none_of_the_user_text() {
+fn words_of_code_and_of_lists_are_not_user_text() {
     let none =
         |path: &str, text: &str| assert_eq!(words::user_text(&with_words(path, text)), [""; 0], "{path}:\n{text}");
     none("src/a.rs", "// the dest is there already\nfn dest() { key(\"dest\"); say(\"destination {dest}, {0}\") }");
     none("src/a.rs", "#[cfg(test)]\nmod tests {\n    fn f() { assert!(true, \"the dest is full\") }\n}");
     none("src/a.rs", "fn f() { let quote = '\"'; }\n// dest of \"a word\"\nfn g() {}");
     none("src/report/json.snap", "---\nsource: a\n---\n{\n  \"dest\": {\n    \"side\": \"source\"\n");
+    none("docs/schema/a.json", "{\n  \"required\": [\"dest\"],\n  \"const\": \"dest\"\n}\n");
     none("docs/guide.md", "The key `dest` of JSON.\n```\nhaul copy source dest\n```\n");
     none("docs/guide.md", "See [decision 17](decisions/0017-several-dest.md).\n");
     none("docs/style.md.txt", "the dest");
     none("tests/cli/a.rs", "fn f() { say(\"the dest is full\") }");
+}
+
+#[test]
+fn test_names_that_paraphrase_are_found() {
+    let found = |text: &str| {
+        let style = "# Style\n```test-names\ntold\nasked for\n```\n";
+        words::test_names(&tree_of(&[("src/main.rs", text), ("docs/style.md", style)]))
+    };
+    for name in ["a_fault_is_told", "what_is_damaged_is_found", "who_reads_is_ended", "bytes_asked_for_are_read"] {
+        assert_eq!(found(&format!("#[test]\n#[ignore]\nfn {name}() {{}}")).len(), 1, "{name}");
+    }
+    assert_eq!(found("fn a_fault_is_told() {}\n#[test]\nfn a_fault_is_reported() {}\nfn told() {}"), [""; 0]);
+    assert_eq!(words::test_names(&tree_of(&[("src/main.rs", ""), ("docs/style.md", "# Style\n")])).len(), 1);
 }

@@ -1,26 +1,26 @@
-//! Files that need each other: whoever reads one has to read all of them.
+//! Files that depend on each other: reading one requires reading all of them.
 //!
-//! A name counts for the file that defines it, however many modules hand it on by `pub use`. `mod` lines and `pub use`
-//! are no need, and neither is what only tests compile.
+//! A name counts for the file that defines it, regardless of re-exports by `pub use`. `mod` lines and `pub use` are
+//! no dependency, nor is code that only tests compile.
 use super::source::{Source, words_at};
 use super::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A path by its modules below the root of the crate.
+/// A path as modules below the root of the crate.
 type Module = Vec<String>;
 
-/// What one file says.
+/// The names that one file defines and uses.
 #[derive(Default)]
 struct File {
     path: String,
     module: Module,
-    /// Names that items of it have.
+    /// Names of its items.
     defined: BTreeSet<String>,
-    /// Names that `use` brings into it, and where they come from; `pub`: it only hands them on.
+    /// Names that `use` imports, and their origin; `pub`: it only re-exports them.
     imported: Vec<Import>,
-    /// Modules of which it imports everything.
+    /// Modules of which it imports all names.
     globs: Vec<Module>,
-    /// Paths that stand in its code.
+    /// Paths in its code.
     named: Vec<Module>,
 }
 
@@ -30,7 +30,7 @@ struct Import {
     handed_on: bool,
 }
 
-/// Groups of files below `src` each of which leads to all others of its group.
+/// Groups of files below `src` in which each depends on all others.
 pub fn circles(tree: &Tree) -> Vec<String> {
     let files: Vec<File> = tree.sources().iter().filter_map(read).collect();
     let by_module: BTreeMap<&Module, usize> = files.iter().enumerate().map(|(at, file)| (&file.module, at)).collect();
@@ -51,7 +51,7 @@ pub fn circles(tree: &Tree) -> Vec<String> {
     found
 }
 
-/// Every file that `from` leads to.
+/// Every file on which `from` depends.
 fn reached(needs: &[BTreeSet<usize>], from: usize) -> BTreeSet<usize> {
     let (mut reached, mut ahead) = (BTreeSet::new(), vec![from]);
     while let Some(at) = ahead.pop() {
@@ -71,7 +71,7 @@ impl Crate<'_> {
         let imports = file.imported.iter().filter(|import| !import.handed_on);
         let mut needs = BTreeSet::new();
         for import in imports {
-            // Of a module that is imported, only what is used of it counts.
+            // If a module is imported, only the names that are used count.
             if !self.by_module.contains_key(&import.from) {
                 needs.extend(self.defines(&import.from, 0));
             }
@@ -95,7 +95,7 @@ impl Crate<'_> {
 
     /// The file that defines what `path` names.
     fn defines(&self, path: &Module, depth: usize) -> Option<usize> {
-        // A chain of names that is handed on in a circle would not compile.
+        // A circle of re-exports would not compile.
         if depth > 20 {
             return None;
         }
@@ -111,7 +111,7 @@ impl Crate<'_> {
     }
 }
 
-/// What a file of `src` says; `None` for one that only tests compile.
+/// The names of a file of `src`; `None` for one that only tests compile.
 fn read(source: &Source) -> Option<File> {
     let below = source.path.strip_prefix("src/")?.strip_suffix(".rs")?;
     if source.test.iter().all(|&test| test) && !source.test.is_empty() {
@@ -170,7 +170,7 @@ fn each_import(statement: &str, add: &mut dyn FnMut(&[String], &str)) {
         return add(&path, &name);
     };
     let (prefix, group) = (&statement[..open], statement[open + 1..].trim_end().trim_end_matches('}'));
-    // The last brace is that of this group, whatever groups are in it.
+    // The last brace is that of this group, even if it contains others.
     let group = &statement[open + 1..statement.rfind('}').unwrap_or(open + 1 + group.len())];
     let (mut depth, mut start) = (0, 0);
     let mut parts = Vec::new();
@@ -191,7 +191,7 @@ fn each_import(statement: &str, add: &mut dyn FnMut(&[String], &str)) {
     }
 }
 
-/// The path from the root of the crate; `None`: it climbs out.
+/// The path from the root of the crate; `None`: it leads out of the crate.
 fn absolute(module: &Module, path: &[String]) -> Option<Module> {
     let mut from = if path[0] == "crate" { Module::new() } else { module.clone() };
     let climbs = path.iter().take_while(|part| matches!(part.as_str(), "crate" | "super" | "self")).count();
@@ -204,7 +204,7 @@ fn absolute(module: &Module, path: &[String]) -> Option<Module> {
     Some(from)
 }
 
-/// Paths of two names and more, but for the places of `pub(in …)`.
+/// Paths of two names and more, except those in `pub(in …)`.
 fn paths(text: &str) -> Vec<Module> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -229,7 +229,7 @@ fn paths(text: &str) -> Vec<Module> {
     found
 }
 
-/// The word at the start of `text`; empty where there is none.
+/// The word at the start of `text`; empty if there is none.
 fn word(text: &str) -> String {
     text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
 }

@@ -1,9 +1,9 @@
-//! Rules about the documents: every link leads to a file and, where it names one, to a heading of it.
+//! Rules about documents: every link leads to a file and, if it names one, to a heading in it.
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
-/// Folders without documents of ours.
+/// Directories without documents of this project.
 const SKIPPED: &[&str] = &["target", ".git", "results"];
 
 /// The Markdown files below `root`, by their path relative to it, with their text.
@@ -27,7 +27,7 @@ pub fn documents(root: &Path) -> io::Result<Vec<(PathBuf, String)>> {
     Ok(found)
 }
 
-/// Links of `documents` that lead nowhere; `exists` knows the files and folders of the repository.
+/// Broken links in `documents`; `exists` checks files and directories of the repository.
 pub fn broken(documents: &[(PathBuf, String)], exists: impl Fn(&Path) -> bool) -> Vec<String> {
     let mut found = Vec::new();
     for (path, text) in documents {
@@ -48,7 +48,7 @@ pub fn broken(documents: &[(PathBuf, String)], exists: impl Fn(&Path) -> bool) -
     found
 }
 
-/// Targets of the links in `text` that stay within the repository. Code between backticks has none.
+/// Targets of the links in `text` within the repository. Code between backticks has none.
 fn targets(text: &str) -> Vec<&str> {
     let mut targets = Vec::new();
     let mut in_code = false;
@@ -85,7 +85,7 @@ fn headings(text: &str) -> BTreeSet<String> {
     text.lines().filter_map(heading).collect()
 }
 
-/// `target` from the folder of the document `path`, without `..`.
+/// `target` relative to the directory of the document `path`, without `..`.
 fn joined(path: &Path, target: &str) -> PathBuf {
     let mut to = path.parent().unwrap_or(Path::new("")).to_owned();
     for part in Path::new(target).components() {
@@ -101,7 +101,7 @@ fn joined(path: &Path, target: &str) -> PathBuf {
 }
 
 #[test]
-fn a_link_to_no_file_or_no_heading_is_found_and_a_good_one_passes() {
+fn broken_links_are_found_and_valid_ones_pass() {
     let document = |path: &str, text: &str| (PathBuf::from(path), text.to_owned());
     let exists = |path: &Path| ["README.md", "docs", "docs/a.md"].iter().any(|known| path == Path::new(known));
     let check = |text: &str| {

@@ -1,7 +1,7 @@
-//! The rules of docs/developer/design.md and CONTRIBUTING.md, held against the source tree.
+//! The rules of docs/developer/design.md and CONTRIBUTING.md, applied to the source tree.
 //!
-//! A line scanner is enough: it knows strings and comments, and counts braces. `bad.rs` shows that each rule can
-//! fail. `TIDY_ROOT=/some/tree cargo test --test tidy` looks at another tree.
+//! A line scanner is sufficient: it recognizes strings and comments, and counts braces. `bad.rs` shows that each
+//! rule can fail. `TIDY_ROOT=/some/tree cargo test --test tidy` checks another tree.
 mod bad;
 mod circles;
 mod links;
@@ -37,12 +37,12 @@ fn rooms_import_only_what_the_table_allows() {
 }
 
 #[test]
-fn no_files_need_each_other() {
+fn no_imports_are_circular() {
     assert_none(circles::circles(&this_tree()));
 }
 
 #[test]
-fn a_feature_is_a_folder_that_nothing_else_knows() {
+fn features_are_not_named_outside_their_directory() {
     assert_each_file_keeps(rooms::features);
 }
 
@@ -77,12 +77,12 @@ fn only_main_ends_the_process() {
 }
 
 #[test]
-fn files_are_made_named_and_removed_in_one_room() {
+fn files_are_created_renamed_and_removed_in_one_room() {
     assert_each_file_keeps(rules::file_calls);
 }
 
 #[test]
-fn only_one_file_reads_what_terminals_are_given() {
+fn only_one_file_reads_from_terminals() {
     assert_each_file_keeps(rules::terminals);
 }
 
@@ -97,7 +97,7 @@ fn programs_under_a_limit_write_no_coverage_data() {
 }
 
 #[test]
-fn unsafe_stands_only_where_it_may() {
+fn unsafe_is_only_in_listed_files() {
     assert_each_file_keeps(rules::unsafe_places);
 }
 
@@ -112,12 +112,12 @@ fn rooms_without_unsafe_forbid_it() {
 }
 
 #[test]
-fn nothing_is_left_over() {
+fn no_leftovers_remain() {
     assert_each_file_keeps(rules::leftovers);
 }
 
 #[test]
-fn each_room_says_what_it_must_not_know() {
+fn each_room_documents_its_forbidden_imports() {
     assert_each_file_keeps(rules::room_header);
 }
 
@@ -127,11 +127,16 @@ fn public_names_use_the_words_of_the_glossary() {
 }
 
 #[test]
-fn text_for_users_has_no_word_that_the_style_avoids() {
+fn user_text_has_no_avoided_word() {
     assert_none(words::user_text(&this_tree()));
 }
 
-/// `cargo test --test tidy -- --ignored --nocapture` draws others each time.
+#[test]
+fn test_names_state_the_behaviour() {
+    assert_none(words::test_names(&this_tree()));
+}
+
+/// `cargo test --test tidy -- --ignored --nocapture` draws other ones each time.
 #[test]
 #[ignore = "prints sentences for people to judge"]
 fn twenty_sentences_for_users_are_drawn() {
@@ -149,7 +154,7 @@ fn each_file_is_reached_by_a_mod_line() {
 }
 
 #[test]
-fn file_names_say_something() {
+fn file_names_are_meaningful() {
     assert_none(tree::file_names(&this_tree()));
 }
 
@@ -164,12 +169,12 @@ fn each_dependency_has_its_reason() {
 }
 
 #[test]
-fn whatever_ci_and_the_documents_make_can_be_made() {
+fn every_make_target_of_ci_and_documents_exists() {
     assert_none(tree::make_targets(&this_tree()));
 }
 
 #[test]
-fn every_link_of_a_document_leads_somewhere() {
+fn every_link_of_a_document_resolves() {
     let root: std::path::PathBuf =
         std::env::var_os("TIDY_ROOT").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into()).into();
     let documents = links::documents(&root).expect("the tree can be read");

@@ -1,4 +1,4 @@
-//! Who may import whom.
+//! The permitted imports.
 use super::source::{Source, words_at};
 
 /// Each room with the rooms that it may import. `docs/developer/design.md` has the same table.
@@ -16,23 +16,23 @@ pub const ROOMS: &[(&str, &[&str])] = &[
     ("cli", &["core", "plan"]),
     ("report", &["core", "measure", "plan"]),
     ("apps", &["core", "sys", "files", "ledger", "hold", "disks", "engine", "measure", "plan", "job", "cli", "report"]),
-    // What the root of the library offers.
+    // Exported by the root of the library.
     ("main", &["Exit", "die_by", "run"]),
 ];
 
-/// Features that are a folder below `apps`, and that nothing outside may know but the list of commands.
+/// Features in a directory below `apps`, which only the list of commands may name.
 pub const FEATURES: &[&str] = &["fronts", "measuring", "pattern"];
 
 /// The list of commands.
 const COMMAND_LIST: &[&str] = &["src/apps/mod.rs", "src/apps/commands.rs"];
 
-/// Names of a feature outside its own folder.
+/// Uses of a feature outside its own directory.
 pub fn features(source: &Source) -> Vec<String> {
     if source.room().is_none() || COMMAND_LIST.iter().any(|place| source.path.starts_with(place)) {
         return Vec::new();
     }
     let (text, lines) = source.joined();
-    // In the folder of a feature `super` is a module of its own.
+    // In the directory of a feature, `super` is a module of the feature.
     let in_feature = FEATURES.iter().any(|feature| source.path.starts_with(&format!("src/apps/{feature}/")));
     let roots: &[&str] = if in_feature { &["apps"] } else { &["apps", "super"] };
     let mut found = Vec::new();
@@ -44,7 +44,7 @@ pub fn features(source: &Source) -> Vec<String> {
     found
 }
 
-/// Whether a name that follows `before` is one below a root: `root::name`, or in a group behind `root::`.
+/// Whether a name after `before` is below a root: `root::name`, or in a group after `root::`.
 fn is_below(before: &str, roots: &[&str]) -> bool {
     let before = before.trim_end();
     let group = before.rfind("::{").filter(|&at| !before[at..].contains(['}', ';']));
@@ -52,7 +52,7 @@ fn is_below(before: &str, roots: &[&str]) -> bool {
     path.is_some_and(|path| roots.iter().any(|root| path.trim_end().ends_with(root)))
 }
 
-/// Imports of other rooms that the table does not have; test code may import what it likes.
+/// Imports of other rooms that are not in the table; test code may import anything.
 pub fn imports(source: &Source) -> Vec<String> {
     let Some(room) = source.room().filter(|&room| room != "lib") else { return Vec::new() };
     let Some((_, allowed)) = ROOMS.iter().find(|(name, _)| *name == room) else {
@@ -65,7 +65,7 @@ pub fn imports(source: &Source) -> Vec<String> {
     crossings(source).into_iter().filter_map(forbidden).collect()
 }
 
-/// Every path that goes through the root of the crate: its line, and the room it enters.
+/// Every path through the root of the crate: its line, and the room.
 fn crossings(source: &Source) -> Vec<(usize, String)> {
     let (text, lines) = source.joined();
     let mut found = Vec::new();
@@ -85,7 +85,7 @@ fn crossings(source: &Source) -> Vec<(usize, String)> {
     found
 }
 
-/// How many `super` follow each other from `at` on, and where the last one ends.
+/// The number of consecutive `super` from `at`, and the offset after the last one.
 fn supers(text: &str, at: usize) -> (usize, usize) {
     let mut count = 1;
     let mut end = at + "super".len();
@@ -96,7 +96,7 @@ fn supers(text: &str, at: usize) -> (usize, usize) {
     (count, end)
 }
 
-/// How many modules deep the code at `at` lies: by its file, and by modules opened in it.
+/// The module depth of the code at `at`: that of its file, and of modules opened in it.
 fn depth(source: &Source, text: &str, at: usize) -> usize {
     let rest = source.path.trim_start_matches("src/").trim_end_matches(".rs");
     let by_file = rest.split('/').filter(|part| !matches!(*part, "mod" | "main" | "lib")).count();
@@ -107,13 +107,13 @@ fn depth(source: &Source, text: &str, at: usize) -> usize {
     by_file + opened.count()
 }
 
-/// Where the path goes on behind `::` at `at`.
+/// The offset at which the path continues after `::` at `at`.
 fn path_rest(text: &str, at: usize) -> Option<usize> {
     let rest = text[at..].trim_start().strip_prefix("::")?.trim_start();
     Some(text.len() - rest.len())
 }
 
-/// Calls `enter` with each name that follows `::` at `at`: one, or those of a group.
+/// Calls `enter` with each name after `::` at `at`: one, or those of a group.
 fn entered(text: &str, at: usize, enter: &mut dyn FnMut(usize, String)) {
     let Some(start) = path_rest(text, at) else { return };
     if !text[start..].starts_with('{') {

@@ -1,26 +1,26 @@
-//! Rules that one Rust file keeps or breaks by itself. Each returns a line for every breach.
+//! Rules about single Rust files. Each returns a line for every violation.
 use super::source::{Source, item_end, words_at};
 
 const FILE_LINES_MAX: usize = 400;
 const FUNCTION_LINES_MAX: usize = 70;
 const LINE_CHARS_MAX: usize = 120;
-/// A command that is no feature of its own is a recipe: what is longer belongs to the room it is about.
+/// A command that is not a feature is a recipe: longer code belongs to another room.
 const RECIPE_LINES_MAX: usize = 120;
 
-/// Where `unsafe` may stand.
+/// Where `unsafe` is permitted.
 const UNSAFE_IN: &[&str] = &[
     "src/sys/",
     "src/core/buffer.rs",
     "src/core/pool.rs",
-    // Declares what endpoints promise of their ring entries, and has no block.
+    // Declares the guarantees of endpoints for their ring entries, and has no block.
     "src/core/endpoint.rs",
     "src/engine/",
     "src/disks/",
     "tests/",
-    // What only tests start.
+    // Programs that only tests run.
     "examples/tcmu-disk.rs",
     "examples/without-io-uring.rs",
-    // What the bench starts, mounts and attaches.
+    // Programs, mounts and devices of the bench.
     "bench/src/process.rs",
     "bench/src/workplace.rs",
     "bench/src/bed/loop_device.rs",
@@ -28,7 +28,7 @@ const UNSAFE_IN: &[&str] = &[
     "bench/modelled-disk/tests/",
 ];
 
-/// Words that the glossary has another word for, as parts of names.
+/// Parts of names for which the glossary has another word.
 const NOT_IN_GLOSSARY: &[(&str, &str)] = &[
     ("target", "dest"),
     ("backend", "endpoint"),
@@ -46,7 +46,7 @@ const NOT_IN_GLOSSARY: &[(&str, &str)] = &[
     ("say", "print, report or describe"),
     ("said", "print, report or describe"),
     ("hear", "on_event"),
-    ("heard", "on_event"),
+    ("on_progress", "on_event"),
     ("misfit", "mismatch"),
 ];
 
@@ -58,7 +58,7 @@ pub fn file_size(source: &Source) -> Vec<String> {
     vec![source.at(FILE_LINES_MAX, &format!("{lines} lines; at most {FILE_LINES_MAX}"))]
 }
 
-/// Files right below `apps` and their folders' `mod.rs`, but for what all commands share.
+/// Files directly below `apps` and the `mod.rs` of its directories, except those that all commands share.
 pub fn recipe_size(source: &Source) -> Vec<String> {
     let Some(name) = source.path.strip_prefix("src/apps/") else { return Vec::new() };
     let is_recipe = match name.split_once('/') {
@@ -121,7 +121,7 @@ pub fn exiting(source: &Source) -> Vec<String> {
     lines.map(|line| source.at(line, "the process is ended outside src/main.rs")).collect()
 }
 
-/// What makes, names or removes files, and may stand only in the room that does it safely.
+/// Calls that create, name or remove files, permitted only in the room that does it safely.
 const FILE_CALLS: &[&str] = &[
     "create_new",
     "File::create",
@@ -139,7 +139,7 @@ const FILE_CALLS: &[&str] = &[
     "OFlags::TMPFILE",
 ];
 
-/// Where files are made that are no files beside a copy: the destination itself, and what is asked of its folder.
+/// Where files are created that are not files beside a copy: the destination itself, and checks of its directory.
 const FILE_CALLS_IN: &[&str] = &[
     "src/files/",
     "src/disks/file/regular.rs",
@@ -161,7 +161,8 @@ pub fn file_calls(source: &Source) -> Vec<String> {
     found
 }
 
-/// The one file that reads what a terminal is given: elsewhere a line break would be matched where a path is shorter.
+/// The only file that reads the output on a terminal: elsewhere tests would match line breaks, which depend on
+/// paths.
 const TERMINAL: &str = "tests/support/terminal.rs";
 
 pub fn terminals(source: &Source) -> Vec<String> {
@@ -172,7 +173,7 @@ pub fn terminals(source: &Source) -> Vec<String> {
     lines.map(|line| source.at(line, &format!("rexpect outside {TERMINAL}"))).collect()
 }
 
-/// Reports are wrapped: tests match words in one line, or say that they mean lines (`stderr_lines`).
+/// Reports are wrapped: tests match words on one line, or state that they mean lines (`stderr_lines`).
 pub fn wrapped_words(source: &Source) -> Vec<String> {
     if !source.path.starts_with("tests/cli/") {
         return Vec::new();
@@ -182,7 +183,8 @@ pub fn wrapped_words(source: &Source) -> Vec<String> {
     lines.map(|line| source.at(line, "standard error as it is wrapped; in_one_line is for words")).collect()
 }
 
-/// An instrumented program writes its coverage data when it ends, and complains where a limit on file sizes forbids it.
+/// An instrumented program writes its coverage data when it ends, and reports an error if a limit of file sizes
+/// prevents it.
 pub fn limited_coverage(source: &Source) -> Vec<String> {
     let text = source.raw.join("\n");
     if !source.path.starts_with("tests/")
@@ -209,14 +211,14 @@ pub fn unsafe_reasons(source: &Source) -> Vec<String> {
     lines.map(|line| source.at(line, "unsafe without a SAFETY comment before it")).collect()
 }
 
-/// A comment with the reason is on the line, or above the statement or item that the line belongs to.
+/// Whether a comment with the reason is on the line, or above its statement or item.
 fn has_reason(source: &Source, line: usize) -> bool {
-    let says = |at: usize| source.raw[at].contains("SAFETY:") || source.raw[at].contains("# Safety");
-    if says(line) {
+    let has_comment = |at: usize| source.raw[at].contains("SAFETY:") || source.raw[at].contains("# Safety");
+    if has_comment(line) {
         return true;
     }
     for at in (0..line).rev() {
-        if says(at) {
+        if has_comment(at) {
             return true;
         }
         let code = source.code[at].trim_end();
@@ -229,7 +231,7 @@ fn has_reason(source: &Source, line: usize) -> bool {
 }
 
 pub fn leftovers(source: &Source) -> Vec<String> {
-    // Put together, so that this file does not break its own rule.
+    // Concatenated, so that this file does not violate the rule.
     let marks = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
     let macros = [concat!("unimple", "mented!"), concat!("to", "do!")];
     let mut found = Vec::new();
@@ -256,7 +258,7 @@ pub fn room_header(source: &Source) -> Vec<String> {
     Vec::new()
 }
 
-/// Rooms in which `unsafe` has no place say so to the compiler.
+/// Rooms without `unsafe` forbid it by an attribute.
 pub fn unsafe_forbidden(source: &Source) -> Vec<String> {
     let is_room = source.path.starts_with("src/") && source.path.matches('/').count() == 2;
     let may = ["core", "sys", "engine", "disks"];
@@ -269,7 +271,7 @@ pub fn unsafe_forbidden(source: &Source) -> Vec<String> {
     vec![source.at(0, "#![forbid(unsafe_code)] is missing at the top of this room")]
 }
 
-/// Names of public items and fields; `sys` speaks the kernel's words.
+/// Names of public items and fields; `sys` uses the kernel's words.
 pub fn glossary(source: &Source) -> Vec<String> {
     if matches!(source.room(), None | Some("sys")) {
         return Vec::new();
@@ -297,7 +299,7 @@ fn public_name(line: &str) -> Option<String> {
     (!name.is_empty() && name != "use").then_some(name)
 }
 
-/// `RingQueue` and `ring_queue` both give ring and queue; a plural counts as its singular.
+/// `RingQueue` and `ring_queue` both consist of ring and queue; a plural counts as its singular.
 fn name_words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     for c in name.chars() {

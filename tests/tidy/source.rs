@@ -1,12 +1,12 @@
-//! A Rust file with comments and the insides of literals blanked out, so that rules can count braces and find words.
+//! A Rust file with comments and the contents of literals blanked, so that rules can count braces and find words.
 
-/// One Rust file. `raw`, `code` and `test` have one entry a line.
+/// One Rust file. `raw`, `code` and `test` have one entry per line.
 pub struct Source {
     /// Path below the root of the repository, with slashes.
     pub path: String,
-    /// The lines as they are.
+    /// The unchanged lines.
     pub raw: Vec<String>,
-    /// The lines with comments and the insides of strings and characters turned into spaces.
+    /// The lines with comments and the contents of strings and characters replaced by spaces.
     pub code: Vec<String>,
     /// The line belongs to an item under `#[cfg(test)]`.
     pub test: Vec<bool>,
@@ -22,7 +22,7 @@ impl Source {
         source
     }
 
-    /// The whole file is only compiled for tests.
+    /// Marks the whole file as compiled only for tests.
     pub fn all_test(mut self) -> Self {
         self.test.fill(true);
         self
@@ -33,13 +33,13 @@ impl Source {
         format!("{}:{}: {message}", self.path, line + 1)
     }
 
-    /// The first directory below `src`, or the name of a file right in it; `None` outside `src`.
+    /// The first directory below `src`, or the name of a file directly in it; `None` outside `src`.
     pub fn room(&self) -> Option<&str> {
         let rest = self.path.strip_prefix("src/")?;
         Some(rest.split('/').next().unwrap_or(rest).trim_end_matches(".rs"))
     }
 
-    /// The code as one string, and for each byte of it the line it is on.
+    /// The code as one string, and for each byte the line that contains it.
     pub fn joined(&self) -> (String, Vec<usize>) {
         let mut text = String::new();
         let mut lines = Vec::new();
@@ -70,7 +70,7 @@ impl Source {
         found
     }
 
-    /// Lines (from 0) on which `word` stands as a word of its own.
+    /// Lines (from 0) that contain `word` as a whole word.
     pub fn lines_with(&self, word: &str) -> Vec<usize> {
         (0..self.code.len()).filter(|&line| words_at(&self.code[line], word).next().is_some()).collect()
     }
@@ -89,11 +89,11 @@ impl Source {
 
 /// One string literal.
 pub struct Literal {
-    /// Where it begins, from 0.
+    /// Its line, from 0.
     pub line: usize,
-    /// What it holds, as written, but with lines that a backslash continues joined.
+    /// Its text as written, but with lines that a backslash continues joined.
     pub text: String,
-    /// It is an inline snapshot: what the program printed.
+    /// Whether it is an inline snapshot: output of the program.
     pub is_snapshot: bool,
 }
 
@@ -103,7 +103,7 @@ fn unwrapped(text: &str) -> String {
     parts.fold(first, |joined, part| joined + part.trim_start())
 }
 
-/// Offsets at which `word` stands in `text` with no letter, digit or `_` beside it.
+/// Offsets of `word` in `text` without an adjacent letter, digit or `_`.
 pub fn words_at<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     text.match_indices(word).map(|(at, _)| at).filter(move |&at| {
@@ -115,7 +115,7 @@ pub fn words_at<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize>
     })
 }
 
-/// Offset of the last byte of the item that begins at `from`: its closing brace, or a semicolon before any brace.
+/// Offset of the last byte of the item at `from`: its closing brace, or a semicolon before any brace.
 pub fn item_end(text: &str, from: usize) -> usize {
     let mut braces = 0_usize;
     let mut others = 0_usize;
@@ -133,7 +133,7 @@ pub fn item_end(text: &str, from: usize) -> usize {
     text.len().saturating_sub(1)
 }
 
-/// The text with comments and the insides of literals turned into spaces; line ends stay.
+/// The text with comments and the contents of literals replaced by spaces; newlines are kept.
 fn blank(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut out: Vec<char> = Vec::with_capacity(chars.len());
@@ -151,7 +151,7 @@ fn blank(text: &str) -> String {
     out.into_iter().collect()
 }
 
-/// Where the comment or literal that begins at `at` ends; `None` if none begins there.
+/// The end of the comment or literal that begins at `at`; `None` if none does.
 fn literal_or_comment_end(chars: &[char], at: usize) -> Option<usize> {
     let next = chars.get(at + 1).copied();
     match chars[at] {
@@ -204,7 +204,7 @@ fn string_end(chars: &[char], mut at: usize) -> usize {
     chars.len()
 }
 
-/// `at` is behind the `r`; `None` for a raw identifier or a plain word.
+/// `at` is the offset after the `r`; `None` for a raw identifier or a plain word.
 fn raw_string_end(chars: &[char], at: usize) -> Option<usize> {
     let hashes = chars[at..].iter().take_while(|&&c| c == '#').count();
     if chars.get(at + hashes) != Some(&'"') {

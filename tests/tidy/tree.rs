@@ -1,9 +1,9 @@
-//! Rules about the whole tree: which files there are, and whether documents, manifest and Makefile agree.
+//! Rules about the whole tree: which files exist, and whether documents, manifest and Makefile agree.
 use super::source::{Source, item_end, words_at};
 use std::collections::{BTreeMap, BTreeSet};
 use std::{fs, path::Path};
 
-/// The text files of the repository, by their path below its root.
+/// The text files of the repository, by their path relative to its root.
 pub struct Tree {
     pub files: BTreeMap<String, String>,
 }
@@ -41,7 +41,7 @@ impl Tree {
         self.files.get(path).map_or("", String::as_str)
     }
 
-    /// Every Rust file, scanned; those that only tests compile are marked as such.
+    /// Every Rust file, scanned; those that only tests compile are marked.
     pub fn sources(&self) -> Vec<Source> {
         let reached = self.reached();
         let scan = |(path, text): (&String, &String)| {
@@ -51,7 +51,7 @@ impl Tree {
         self.files.iter().filter(|(path, _)| path.ends_with(".rs")).map(scan).collect()
     }
 
-    /// Files of `src` that the crate roots lead to, each with whether only tests compile it.
+    /// Files of `src` that are reachable from the crate roots, and whether only tests compile them.
     fn reached(&self) -> BTreeMap<String, bool> {
         let mut reached = BTreeMap::new();
         let mut ahead: Vec<(String, bool)> = vec![("src/main.rs".into(), false), ("src/lib.rs".into(), false)];
@@ -83,7 +83,7 @@ fn declared_modules(source: &Source) -> Vec<(String, usize)> {
     words_at(&text, "mod").filter_map(declaration).collect()
 }
 
-/// The files that `mod name;` in `path` may mean.
+/// The possible files of `mod name;` in `path`.
 fn candidates(path: &str, name: &str, source: &Source, line: usize) -> Vec<String> {
     let (dir, file) = path.rsplit_once('/').unwrap_or(("", path));
     let above = line.checked_sub(1).map_or("", |above| source.raw[above].trim());
@@ -156,7 +156,7 @@ fn dependencies(manifest: &str) -> BTreeSet<String> {
     names
 }
 
-/// What CI and the documents tell people to `make` can be made.
+/// Every make target in CI and documents exists.
 pub fn make_targets(tree: &Tree) -> Vec<String> {
     let makefile = tree.text("Makefile");
     let rule = |line: &str| Some(line.split_once(':')?.0.to_owned());
@@ -175,7 +175,7 @@ pub fn make_targets(tree: &Tree) -> Vec<String> {
     found
 }
 
-/// Targets after `make` in a script; in a document only where it stands at the start of a line or of `code`.
+/// Targets after `make` in a script; in a document only at the start of a line or of `code`.
 fn made(text: &str, document: bool) -> Vec<String> {
     let mut names = Vec::new();
     for line in text.lines().filter(|line| document || !line.trim_start().starts_with('#')) {

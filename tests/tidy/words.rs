@@ -1,16 +1,17 @@
-//! The words that docs/style.md keeps out of what users read: string literals, help texts, man pages and documents.
+//! The words that docs/style.md excludes from user text: string literals, help texts, man pages, JSON schemas and
+//! documents.
 use super::source::{Source, words_at};
 use super::tree::Tree;
 
 const STYLE: &str = "docs/style.md";
 
-/// Documents that name the words themselves, or keep the history of decisions.
-const ABOUT_WORDS: &[&str] = &[STYLE, "docs/developer/glossary.md", "docs/decisions/"];
+/// Documents that list the words.
+const ABOUT_WORDS: &[&str] = &[STYLE, "docs/developer/glossary.md"];
 
 /// Documents that have not been rewritten yet; the list may only become shorter.
 const NOT_YET: &[&str] = &["docs/developer/design.md", "docs/developer/measuring.md"];
 
-/// A phrase that user text does not have, in lower case, and what to write instead.
+/// A phrase that user text must not contain, in lower case, and what to write instead.
 pub struct Avoided {
     phrase: String,
     instead: String,
@@ -18,21 +19,56 @@ pub struct Avoided {
 
 /// The list in the block `words` of docs/style.md.
 pub fn avoided(tree: &Tree) -> Vec<Avoided> {
-    let text = tree.files.get(STYLE).map_or("", String::as_str);
-    let block = text.split("```words\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap_or("");
     let entry = |line: &str| {
         let (phrase, instead) = line.split_once(": ")?;
         Some(Avoided { phrase: phrase.to_lowercase(), instead: instead.to_owned() })
     };
-    block.lines().filter_map(entry).collect()
+    block(tree, "words").lines().filter_map(entry).collect()
 }
 
-/// Every breach of the list in the tree.
+/// Words with which the name of a test must not begin: they hide the subject.
+const NO_SUBJECT: &[&str] = &["what", "who", "of"];
+
+/// Names of tests that paraphrase instead of naming the behaviour: the block `test-names` of docs/style.md.
+pub fn test_names(tree: &Tree) -> Vec<String> {
+    let phrases: Vec<&str> = block(tree, "test-names").lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    if phrases.is_empty() {
+        return vec![format!("{STYLE}: no block of test names was found; this rule is blind")];
+    }
+    let mut found = Vec::new();
+    for source in tree.sources() {
+        let mut is_test = false;
+        for (line, code) in source.code.iter().map(|code| code.trim()).enumerate() {
+            is_test |= code.starts_with("#[test]");
+            let Some((_, rest)) = code.split_once("fn ").filter(|_| is_test) else { continue };
+            is_test = false;
+            let name = rest.split(['(', '<']).next().unwrap_or_default().replace('_', " ");
+            let begin = NO_SUBJECT.iter().filter(|word| name.split(' ').next() == Some(**word));
+            let within = phrases.iter().filter(|phrase| words_at(&name, phrase).next().is_some());
+            found.extend(
+                begin.chain(within).map(|word| source.at(line, &format!("test name with \"{word}\", see {STYLE}"))),
+            );
+        }
+    }
+    found
+}
+
+/// The block of docs/style.md that begins with this name.
+fn block<'a>(tree: &'a Tree, name: &str) -> &'a str {
+    let text = tree.files.get(STYLE).map_or("", String::as_str);
+    let begin = format!("```{name}\n");
+    text.split_once(&begin).and_then(|(_, rest)| rest.split("```").next()).unwrap_or("")
+}
+
+/// Every violation of the list in the tree.
 pub fn user_text(tree: &Tree) -> Vec<String> {
     let avoided = avoided(tree);
     let mut found: Vec<String> = tree.sources().iter().flat_map(|source| in_literals(source, &avoided)).collect();
     for (path, text) in tree.files.iter().filter(|(path, _)| is_user_text(path)) {
         found.extend(in_text(path, text, &avoided));
+    }
+    for (path, text) in tree.files.iter().filter(|(path, _)| path.starts_with("docs/schema/")) {
+        found.extend(in_descriptions(path, text, &avoided));
     }
     if avoided.is_empty() {
         found.push(format!("{STYLE}: no block of words to avoid was found; this rule is blind"));
@@ -50,7 +86,7 @@ fn is_user_text(path: &str) -> bool {
         || document && !listed(ABOUT_WORDS) && !listed(NOT_YET)
 }
 
-/// Literals with a space in them: messages and sentences. Names, JSON keys and single words have none.
+/// Literals with a space: messages and sentences. Names, JSON keys and single words have none.
 fn in_literals(source: &Source, avoided: &[Avoided]) -> Vec<String> {
     if source.room().is_none() {
         return Vec::new();
@@ -65,7 +101,7 @@ fn in_literals(source: &Source, avoided: &[Avoided]) -> Vec<String> {
     found
 }
 
-/// Sentences that users may read, each with its place: literals of at least five words, and lines of help texts.
+/// Sentences for users, each with its position: literals of at least five words, and lines of help texts.
 pub fn sentences(tree: &Tree) -> Vec<String> {
     let mut found = Vec::new();
     for source in tree.sources().iter().filter(|source| source.room().is_some()) {
@@ -89,7 +125,7 @@ fn in_text(path: &str, text: &str, avoided: &[Avoided]) -> Vec<String> {
     let mut in_code = false;
     let mut paragraph = String::new();
     let mut began = 1;
-    // A snapshot begins with how it was made, between two lines of dashes.
+    // A snapshot begins with its metadata, between two lines of dashes.
     let made = if path.ends_with(".snap") { text.match_indices("---\n").nth(1).map_or(0, |(at, _)| at + 4) } else { 0 };
     let before = text[..made].lines().count();
     for (number, line) in (before + 1..).zip(text[made..].lines().chain([""])) {
@@ -102,7 +138,7 @@ fn in_text(path: &str, text: &str, avoided: &[Avoided]) -> Vec<String> {
             paragraph.clear();
             began = number + 1;
         } else {
-            // Names in JSON are no words.
+            // Names in JSON are not words.
             let name = line.trim_start().strip_prefix('"').and_then(|rest| rest.split_once("\": "));
             let line = name.filter(|_| path.ends_with(".snap")).map_or(line, |(_, value)| value);
             let is_markdown = path.ends_with(".md");
@@ -115,14 +151,26 @@ fn in_text(path: &str, text: &str, avoided: &[Avoided]) -> Vec<String> {
     found
 }
 
-/// The text without the targets of its links: names of files are no words.
+/// Titles and descriptions of a JSON schema, which are on separate lines; its keys are not words.
+fn in_descriptions(path: &str, text: &str, avoided: &[Avoided]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let Some((name, value)) = line.trim().split_once("\": \"") else { continue };
+        if ["\"title", "\"description", "\"$comment"].contains(&name) {
+            found.extend(breaches(value, avoided).map(|what| format!("{path}:{number}: {what}")));
+        }
+    }
+    found
+}
+
+/// The text without the targets of its links: names of files are not words.
 fn without_targets(text: &str) -> String {
     let mut parts = text.split("](");
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |kept, part| kept + "] " + part.split_once(')').map_or("", |(_, rest)| rest))
 }
 
-/// The text without what stands between braces: names of values, and templates.
+/// The text without parts between braces: names of values, and templates.
 fn without_values(text: &str) -> String {
     let mut depth = 0_usize;
     let keep = |c: &char| {

@@ -1,12 +1,12 @@
-//! What a disk does to bytes without saying so: writes that are lost, that land elsewhere, bits that turn.
+//! Silent data corruption by a disk: lost writes, misdirected writes, flipped bits.
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::parameters::{Extent, Parameters};
 
-/// Bytes of each of two places that are taken for each other.
+/// Length of each of two swapped extents, in bytes.
 pub const SWAPPED_BYTES: u64 = 4096;
 
-/// A place, and how many more requests are damaged there.
+/// A position, and the number of further requests that are damaged there.
 #[derive(Debug)]
 struct Spot<T> {
     at: T,
@@ -15,12 +15,12 @@ struct Spot<T> {
 
 impl<T: Copy> Spot<T> {
     fn all(places: &[T], times: u64) -> Vec<Spot<T>> {
-        // Zero means always: more often than anybody asks.
+        // Zero means always.
         let times = if times == 0 { u64::MAX } else { times };
         places.iter().map(|at| Spot { at: *at, left: times.into() }).collect()
     }
 
-    /// The place, if this request is one of those that are damaged.
+    /// The position, if this request is to be damaged.
     fn take(&self, concerned: impl Fn(T) -> bool) -> Option<T> {
         let one_less = |left: u64| left.checked_sub(1);
         let at = Some(self.at).filter(|at| concerned(*at))?;
@@ -28,7 +28,7 @@ impl<T: Copy> Spot<T> {
     }
 }
 
-/// The damages of a disk. Every call may be made from any thread.
+/// The damage of a disk. Every call may be made from any thread.
 #[derive(Debug)]
 pub struct Damage {
     drops: Vec<Spot<Extent>>,
@@ -37,17 +37,17 @@ pub struct Damage {
     swaps: Vec<(u64, u64)>,
 }
 
-/// A part of what is written: which bytes of the request, and where they land.
+/// A part of a write: its bytes, and where they are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// On the disk, as it was asked for.
+    /// The requested extent.
     pub asked: Extent,
-    /// Where it goes.
+    /// The offset at which it is stored.
     pub lands_at: u64,
 }
 
 impl Damage {
-    /// Those of `disk`; `None` for one that does as it is told.
+    /// The damage of `disk`; `None` for a disk without damage.
     pub fn new(disk: &Parameters) -> Option<Damage> {
         let times = disk.damage_times;
         let damage = Damage {
@@ -60,7 +60,7 @@ impl Damage {
         (!none || !damage.swaps.is_empty()).then_some(damage)
     }
 
-    /// What becomes of a write of `extent`: the pieces that reach the medium, in order.
+    /// The pieces of a write of `extent` that reach the medium, in order.
     pub fn pieces(&self, extent: Extent) -> Vec<Piece> {
         let dropped: Vec<Extent> =
             self.drops.iter().filter_map(|drop| drop.take(|range| range.overlaps(&extent))).collect();
@@ -81,18 +81,18 @@ impl Damage {
         .collect()
     }
 
-    /// Turns bits of `bytes`, which are to be written at `offset`.
+    /// Flips bits of `bytes`, which are to be written at `offset`.
     pub fn flip(&self, bytes: &mut [u8], offset: u64) {
         turn(&self.flips, bytes, offset);
     }
 
-    /// Turns bits of `bytes`, which were read at `offset` and are right on the medium.
+    /// Flips bits of `bytes`, which were read at `offset` and are correct on the medium.
     pub fn misread(&self, bytes: &mut [u8], offset: u64) {
         turn(&self.misreads, bytes, offset);
     }
 }
 
-/// Turns the lowest bit of each byte that a spot names.
+/// Flips the lowest bit of each byte at a spot.
 fn turn(spots: &[Spot<u64>], bytes: &mut [u8], offset: u64) {
     let extent = Extent { offset, len: bytes.len() as u64 };
     let here = |at: u64| extent.offset <= at && at < extent.end();
@@ -115,7 +115,7 @@ mod tests {
         Extent { offset, len }
     }
 
-    /// Offset, length and place of each piece.
+    /// Offset, length and stored offset of each piece.
     fn pieces(damage: &Damage, offset: u64, len: u64) -> Vec<(u64, u64, u64)> {
         let shown = |piece: Piece| (piece.asked.offset, piece.asked.len, piece.lands_at);
         damage.pieces(extent(offset, len)).into_iter().map(shown).collect()
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_dropped_is_cut_out_of_every_write() {
+    fn dropped_sectors_are_omitted_from_every_write() {
         let damage = damage(|disk| disk.drop = vec![extent(1000, 500)]);
         assert_eq!(pieces(&damage, 0, 1000), [(0, 1000, 0)]);
         assert_eq!(pieces(&damage, 0, 4096), [(0, 1000, 0), (1500, 2596, 1500)]);
@@ -136,14 +136,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_swapped_lands_in_the_other_place() {
+    fn swapped_sectors_are_written_at_each_other_s_offset() {
         let damage = damage(|disk| disk.swap = vec![(0, 65536)]);
         assert_eq!(pieces(&damage, 0, 8192), [(0, 4096, 65536), (4096, 4096, 4096)]);
         assert_eq!(pieces(&damage, 66048, 512), [(66048, 512, 512)]);
     }
 
     #[test]
-    fn as_many_requests_are_damaged_as_were_asked_for() {
+    fn the_configured_number_of_requests_is_damaged() {
         let damage = damage(|disk| {
             (disk.drop, disk.flip, disk.misread) = (vec![extent(0, 512)], vec![600], vec![700]);
             disk.damage_times = 2;
@@ -153,7 +153,7 @@ mod tests {
                 let (mut written, mut read) = ([0; 512], [0; 512]);
                 damage.flip(&mut written, 512);
                 damage.misread(&mut read, 512);
-                // What does not touch the place does not count.
+                // Requests that do not touch the position do not count.
                 damage.flip(&mut [0; 512], 0);
                 (damage.pieces(extent(0, 512)).len(), written[600 - 512], read[700 - 512])
             })

@@ -1,7 +1,7 @@
 //! The parameters of a disk on a command line.
 
-/// Every key that [`crate::parameters::Parameters::set`] knows, with its form and meaning, for `nbdkit --help` and the
-/// README.
+/// Every key that [`crate::parameters::Parameters::set`] accepts, with its form and meaning, for `nbdkit --help` and
+/// the README.
 pub const KEYS: &[(&str, &str, &str)] = &[
     ("preset", "NAME", "the numbers of a kind of disk; must come first, others then replace single ones"),
     ("size", "SIZE", "size of the disk"),

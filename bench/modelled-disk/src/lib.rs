@@ -1,4 +1,4 @@
-//! A disk with a service time, served by nbdkit.
+//! A disk with modelled service times, served by nbdkit.
 //!
 //! ```text
 //!  preset, parameters (what it is like) ──▶ model (virtual time) ◀── server (real time, threads) ◀── plugin (nbdkit)

@@ -1,4 +1,4 @@
-//! What a disk is like: numbers that a command line gives and that the model is built from.
+//! The parameters of a disk: numbers from a command line from which the model is built.
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -8,99 +8,99 @@ use crate::words::{duration_ns, list, pair, percent, size_bytes, truth};
 /// A run of bytes `offset..offset + len`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Extent {
-    /// First byte.
+    /// Offset in bytes.
     pub offset: u64,
-    /// Number of bytes.
+    /// Length in bytes.
     pub len: u64,
 }
 
 impl Extent {
-    /// The byte after the last.
+    /// The offset after the last byte.
     pub fn end(&self) -> u64 {
         self.offset.saturating_add(self.len)
     }
 
-    /// Both have a byte in common.
+    /// Whether both have a byte in common.
     pub fn overlaps(&self, other: &Extent) -> bool {
         self.offset < other.end() && other.offset < self.end()
     }
 }
 
-/// A place on the disk and how fast the medium passes there.
+/// A position on the disk and the rate of the medium there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct RateAt {
-    /// Byte of the disk.
+    /// Offset on the disk.
     pub offset: u64,
     /// Media rate for reading there.
     pub bytes_per_s: u64,
 }
 
-/// Everything about one disk. Zero, or an empty list, switches a behaviour off.
+/// Everything about one disk. Zero, or an empty list, disables a behaviour.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Parameters {
     /// Size of the disk in bytes.
     pub size_bytes: u64,
-    /// The file that holds the bytes; made, or made longer, if need be.
+    /// The file with the data; created, or extended, if necessary.
     pub store: Option<PathBuf>,
-    /// Where the counters are written on unload.
+    /// The file for the counters, written on unload.
     pub log: Option<PathBuf>,
-    /// All durations are divided by this, all rates multiplied.
+    /// Factor by which all durations are divided, and all rates multiplied.
     pub time_scale: f64,
-    /// Time the disk needs for each command besides moving data.
+    /// Time for each command besides the transfer.
     pub overhead_ns: u64,
-    /// Added to each command without keeping the disk from the next one: what a solid-state disk does in parallel.
+    /// Added to each command without delaying the next one, as solid-state disks process commands in parallel.
     pub latency_ns: u64,
-    /// Rate of the cable: what the disk's own memory is read and filled at.
+    /// Rate of the interface: the rate at which the disk's caches are read and filled.
     pub interface_bytes_per_s: u64,
-    /// Media rates, by rising offset; the first at offset 0. One alone is a flat disk.
+    /// Media rates, by ascending offset; the first at offset 0. A single one is the same everywhere.
     pub rates: Vec<RateAt>,
-    /// The size of the disk that the offsets in `rates` belong to; they are stretched to this one. 0: this one.
+    /// The disk size to which the offsets in `rates` refer; they are scaled to this disk. 0: this disk.
     pub rates_over_bytes: u64,
-    /// Zones that the rates are spread over, straight between two points; 0: each point begins a zone.
+    /// Number of zones over which the rates are interpolated linearly; 0: each point begins a zone.
     pub zones: u64,
     /// Write rate as a percentage of the read rate.
     pub write_percent: u64,
-    /// Revolutions per minute; 0: nothing turns and nothing seeks.
+    /// Revolutions per minute; 0: no rotation and no seeks.
     pub rpm: u64,
-    /// Part of a revolution, in percent, by which the platter is ahead at time zero.
+    /// Initial angle of the platter, in percent of a revolution.
     pub angle_percent: u64,
-    /// How late a sequential command may come without missing its turn.
+    /// Maximum delay of a sequential command that does not miss its rotation.
     pub grace_ns: u64,
-    /// Shortest seek, with settling.
+    /// Shortest seek, including settling.
     pub seek_ns: u64,
-    /// Seek across the whole disk, with settling.
+    /// Seek across the whole disk, including settling.
     pub seek_full_ns: u64,
-    /// Commands the disk holds and may reorder; 1: in order of arrival.
+    /// Number of commands that the disk accepts and may reorder; 1: in order of arrival.
     pub queue_depth: u64,
-    /// The elevator only goes up, at once, among the commands that are there; see [`crate::model::Disk`].
+    /// The elevator only ascends, at once, among the commands that have arrived; see [`crate::model::Disk`].
     pub one_way: bool,
-    /// Larger commands are cut into pieces of this many bytes, each a command to the disk; 0: none is.
+    /// Maximum transfer size: larger commands are split into pieces, each a command to the disk; 0: unlimited.
     pub transfer_max_bytes: u64,
-    /// Way to the disk and back: one half before it sees a command, the other after it has answered.
+    /// Round-trip time to the disk: one half before it receives a command, the other after it has completed it.
     pub distance_ns: u64,
-    /// Commands worked on at once, each on a channel of its own; 0: one after the other.
+    /// Number of commands processed in parallel, each on a separate channel; 0: one after the other.
     pub channels: u64,
     /// Rate of one channel; all of them together do not exceed the rate of the medium.
     pub channel_bytes_per_s: u64,
-    /// What the disk says of itself, true or not; `None`: it rotates if it has `rpm`.
-    pub says_rotational: Option<bool>,
-    /// Memory that reads ahead of a sequential reader.
+    /// Whether the disk reports itself as rotational, correctly or not; `None`: if it has `rpm`.
+    pub reported_rotational: Option<bool>,
+    /// Size of the read-ahead cache, for sequential readers.
     pub read_ahead_bytes: u64,
-    /// Volatile write cache.
+    /// Size of the volatile write cache.
     pub write_cache_bytes: u64,
-    /// Written bytes after which writing gets slower.
+    /// Written bytes after which writing becomes slower.
     pub slow_after_bytes: u64,
     /// Write rate from then on.
     pub slow_bytes_per_s: u64,
     /// Idle time after which the disk is fast again; 0: never.
     pub recover_ns: u64,
-    /// Written bytes that warm the disk by 1 °C; 0: nothing does.
+    /// Written bytes that warm the disk by 1 °C; 0: writing does not.
     pub heat_bytes_per_c: u64,
-    /// Time in which an idle disk loses all but 1/e of what it is above its rest.
+    /// Time in which an idle disk cools to 1/e of its temperature above rest.
     pub heat_leak_ns: u64,
     /// Temperature at rest, in °C.
     pub heat_rest_c: u64,
-    /// Temperature at which writing gets slower.
+    /// Temperature at which writing becomes slower.
     pub heat_limit_c: u64,
     /// Write rate from then on.
     pub heat_bytes_per_s: u64,
@@ -110,7 +110,7 @@ pub struct Parameters {
     pub erase_block_bytes: u64,
     /// Erase blocks that can be open at once.
     pub erase_blocks_open: u64,
-    /// Commands waiting beyond which each one costs `choke_ns` more.
+    /// Number of waiting commands beyond which each one costs `choke_ns` more.
     pub choke_depth: u64,
     /// See `choke_depth`.
     pub choke_ns: u64,
@@ -118,34 +118,34 @@ pub struct Parameters {
     pub stall_every_bytes: u64,
     /// Length of those stalls.
     pub stall_ns: u64,
-    /// Stalls that happen once: the first time this byte is touched, for this many nanoseconds.
+    /// Single stalls: the first time that this byte is touched, for this number of nanoseconds.
     pub stall_at: Vec<(u64, u64)>,
     /// Ranges that cannot be read.
     pub bad_read: Vec<Extent>,
     /// Ranges that cannot be written.
     pub bad_write: Vec<Extent>,
-    /// How long the disk tries before it gives up a bad range.
+    /// How long the disk retries before it reports a bad range.
     pub bad_ns: u64,
-    /// Sectors of a hundred written that only a flush makes durable.
+    /// Percentage of written sectors that only a flush makes durable.
     pub volatile_percent: u64,
-    /// Which ones.
+    /// The seed that selects them.
     pub volatile_seed: u64,
-    /// Writes that are acknowledged and lost: what was there stays.
+    /// Writes that are acknowledged and lost: the old data remains.
     pub drop: Vec<Extent>,
     /// Bytes of which one bit is written wrongly.
     pub flip: Vec<u64>,
     /// Bytes of which one bit is read wrongly.
     pub misread: Vec<u64>,
-    /// Pairs of places: what is written to the one lands in the other.
+    /// Pairs of offsets: writes to one are stored at the other.
     pub swap: Vec<(u64, u64)>,
-    /// Requests that are damaged at each place of `drop`, `flip` and `misread`; 0: all.
+    /// Number of requests that are damaged at each position in `drop`, `flip` and `misread`; 0: all.
     pub damage_times: u64,
-    /// Trim is offered.
+    /// Trim is supported.
     pub trim: bool,
 }
 
 impl Default for Parameters {
-    /// A flat disk of 1 GiB and 200 MB/s without any habit.
+    /// A disk of 1 GiB and 200 MB/s everywhere, without any other behaviour.
     fn default() -> Self {
         Parameters {
             size_bytes: 1 << 30,
@@ -170,7 +170,7 @@ impl Default for Parameters {
             distance_ns: 0,
             channels: 0,
             channel_bytes_per_s: 0,
-            says_rotational: None,
+            reported_rotational: None,
             read_ahead_bytes: 0,
             write_cache_bytes: 0,
             slow_after_bytes: 0,
@@ -205,10 +205,11 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// Sets one parameter from the words of a command line, all but `preset`.
+    /// Sets one parameter from a command line, any except `preset`.
     ///
     /// # Errors
-    /// An unknown key, or a value that is not of the form in the table of keys; the text says which form was expected.
+    /// An unknown key, or a value that does not have the form in the table of keys; the text states the expected
+    /// form.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         self.try_set(key, value).map_err(|wrong| format!("{key}={value}: {wrong}"))
     }
@@ -242,7 +243,7 @@ impl Parameters {
             "distance_us" => self.distance_ns = duration_ns(value, 1e3)?,
             "channels" => self.channels = size_bytes(value)?,
             "channel_rate" => self.channel_bytes_per_s = size_bytes(value)?,
-            "rotational" => self.says_rotational = Some(truth(value)?),
+            "rotational" => self.reported_rotational = Some(truth(value)?),
             "read_ahead_bytes" => self.read_ahead_bytes = size_bytes(value)?,
             "write_cache_bytes" => self.write_cache_bytes = size_bytes(value)?,
             _ => return self.try_set_fault(key, value),
@@ -288,10 +289,10 @@ impl Parameters {
         Ok(())
     }
 
-    /// Checks what no single parameter can tell.
+    /// Checks that depend on several parameters.
     ///
     /// # Errors
-    /// Numbers that make no disk; the text names the parameter to change.
+    /// Contradictory or invalid numbers; the text names the parameter to change.
     pub fn check(&self) -> Result<(), String> {
         let rising = self.rates.windows(2).all(|pair| pair[0].offset < pair[1].offset);
         let warm = self.heat_bytes_per_c > 0;
@@ -340,12 +341,12 @@ impl Parameters {
         }
     }
 
-    /// What the disk says of itself: a head moves in it.
+    /// Whether the disk reports itself as rotational.
     pub fn rotational(&self) -> bool {
-        self.says_rotational.unwrap_or(self.rpm > 0)
+        self.reported_rotational.unwrap_or(self.rpm > 0)
     }
 
-    /// The same disk with `time_scale` worked into every duration and rate; its own `time_scale` is 1.
+    /// The same disk with `time_scale` applied to every duration and rate; its `time_scale` is 1.
     pub fn scaled(&self) -> Parameters {
         let mut disk = self.clone();
         let factor = std::mem::replace(&mut disk.time_scale, 1.0);
@@ -379,7 +380,7 @@ impl Parameters {
     }
 }
 
-/// The server changes its directory when it goes into the background, so a path must not depend on it.
+/// The server changes its directory when it becomes a daemon, so a path must not depend on it.
 fn absolute(path: &str) -> Result<PathBuf, String> {
     std::path::absolute(path).map_err(|error| error.to_string())
 }

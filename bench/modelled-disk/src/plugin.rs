@@ -1,5 +1,5 @@
-//! What nbdkit calls.
-#![allow(missing_docs)] // The macro makes a public function that nobody but nbdkit calls.
+//! The interface to nbdkit.
+#![allow(missing_docs)] // The macro makes a public function that only nbdkit calls.
 use std::fmt::Write;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -15,7 +15,7 @@ use crate::store::Store;
 static PARAMETERS: Mutex<Option<Parameters>> = Mutex::new(None);
 static DISK: OnceLock<ServedDisk> = OnceLock::new();
 
-/// One connection. All of them see the same disk.
+/// One connection. All connections share the same disk.
 struct Connection {
     disk: &'static ServedDisk,
 }
@@ -24,7 +24,7 @@ fn invalid(text: impl Into<String>) -> Error {
     Error::new(libc::EINVAL, text.into())
 }
 
-/// For the end, when nbdkit has no way left to report anything.
+/// Prints an error at the end, when nbdkit can no longer report it.
 fn complain(what: std::fmt::Arguments<'_>) {
     let line = format!("modelled-disk: {what}\n");
     let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
@@ -125,7 +125,7 @@ impl Server for Connection {
         Ok(self.disk.parameters.trim)
     }
 
-    // Zeroing takes as long as writing here, and whoever asks for fast zeros must be told.
+    // Zeroing takes as long as writing here, so a request for fast zeros must fail.
     fn can_fast_zero(&self) -> Result<bool> {
         Ok(false)
     }

@@ -1,8 +1,8 @@
-//! Kinds of disks with a name.
+//! Named kinds of disks.
 //!
-//! What matters in a rate is how it compares with the other disk and with the overhead of a command, not the number on
-//! the box: no preset is faster than 200 MB/s, so that two disks can be served at once on a machine of two cores,
-//! through nbdkit, nbdfuse and a loop device, and still be what limits the copy.
+//! The important property of a rate is its ratio to that of the other disk and to the overhead of a command, not its
+//! absolute value: no preset is faster than 200 MB/s, so that two disks can be served at once on a machine of two
+//! cores, through nbdkit, nbdfuse and a loop device, and still limit the copy.
 use crate::parameters::Parameters;
 
 /// A kind of disk.
@@ -10,7 +10,7 @@ use crate::parameters::Parameters;
 pub struct Preset {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it is like, in a sentence.
+    /// A description in one sentence.
     pub about: &'static str,
     settings: &'static [&'static [(&'static str, &'static str)]],
 }
@@ -25,8 +25,8 @@ const DISK_7200: &[(&str, &str)] = &[
     ("seek_us", "800"),
     ("seek_full_us", "16000"),
     ("queue_depth", "31"),
-    // Small beside what such a disk has, and beside a copy worth measuring; enough that neighbours which nbdfuse's
-    // threads mix up on their way are put in order again.
+    // Less than such a disk has, and little compared with a measured copy; enough to reorder adjacent requests that
+    // nbdfuse's threads exchange.
     ("read_ahead_bytes", "16M"),
 ];
 
@@ -61,7 +61,8 @@ const PRESETS: &[Preset] = &[
             ("trim", "true"),
         ]],
     },
-    // 549 MB from cold until it is too warm; then 6.1 s to cool, 122 MB, and 0.8 s to be too warm again, 162 MB.
+    // 549 MB from cold until it is too warm; then 6.1 s of cooling, 122 MB, and 0.8 s until it is too warm again,
+    // 162 MB.
     Preset {
         name: "hot-ssd",
         about: "As fast-ssd, but at 70 °C, half a GB from rest, writing falls to 20 MB/s until it has cooled to 62.",
@@ -105,8 +106,9 @@ const PRESETS: &[Preset] = &[
             ("stall_ms", "250"),
         ]],
     },
-    // The rates are those of the table in the page, less the overhead below for each of its commands of 64 KiB:
-    // 10.42 s for 100 MiB at block 0, 10.88 at 4,000,000, 13.12 at 7,000,000, 14.56 at 8,000,000, 16.02 at 8,600,000.
+    // The rates are those of the table in the document, minus the overhead below for each of its commands of 64 KiB:
+    // 10.42 s for 100 MiB at block 0, 10.88 at 4,000,000, 13.12 at 7,000,000, 14.56 at 8,000,000, 16.02 at
+    // 8,600,000.
     Preset {
         name: "scsi-2001",
         about: "The IBM DCHS04U that sg_dd was measured on: 4.4 GB, 7200 rpm, 10 MB/s outside, 6.5 inside.",
@@ -127,22 +129,22 @@ const PRESETS: &[Preset] = &[
 ];
 
 impl Preset {
-    /// All of them.
+    /// All presets.
     pub fn all() -> &'static [Preset] {
         PRESETS
     }
 
-    /// The one called `name`.
+    /// The preset called `name`.
     ///
     /// # Errors
-    /// There is none; the text lists those there are.
+    /// It does not exist; the text lists the existing ones.
     pub fn named(name: &str) -> Result<&'static Preset, String> {
         let names = || PRESETS.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", ");
         let found = PRESETS.iter().find(|preset| preset.name == name);
         found.ok_or_else(|| format!("preset={name}: no such preset; there are {}", names()))
     }
 
-    /// Its numbers; whatever it does not name is as in [`Parameters::default`].
+    /// Its parameters; keys that it does not set are as in [`Parameters::default`].
     pub fn parameters(&self) -> Parameters {
         let mut parameters = Parameters::default();
         for (key, value) in self.settings.iter().copied().flatten() {
@@ -151,7 +153,7 @@ impl Preset {
         parameters
     }
 
-    /// It says that a head moves over a platter.
+    /// Whether it reports itself as rotational.
     pub fn rotational(&self) -> bool {
         self.parameters().rotational()
     }
@@ -172,13 +174,13 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_preset_is_refused_with_the_names_there_are() {
+    fn an_unknown_preset_is_refused_with_the_list_of_presets() {
         let error = Preset::named("floppy").unwrap_err();
         assert!(error.contains("floppy") && error.contains("usb-stick"), "{error}");
     }
 
     #[test]
-    fn every_key_that_is_documented_is_known_and_every_preset_is_in_the_readme() {
+    fn documented_keys_exist_and_every_preset_is_documented() {
         let readme = include_str!("../README.md");
         for (key, form, _) in crate::keys::KEYS {
             assert!(readme.contains(&format!("| `{key}` |")), "{key} is not in the README");
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_make_no_disk_are_refused() {
+    fn parameters_of_impossible_disks_are_refused() {
         let wrong = [
             ("size", "0"),
             ("time_scale", "0"),

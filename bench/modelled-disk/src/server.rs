@@ -1,4 +1,4 @@
-//! The model beside the real clock: requests of any thread, each held until the moment at which the disk answers it.
+//! Connects the model to the real clock: requests of any thread, each delayed until the model completes it.
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use crate::store::Store;
 
 /// A disk that is being served.
 pub struct ServedDisk {
-    /// What it is like.
+    /// Its parameters.
     pub parameters: Parameters,
     store: Store,
     faults: Faults,
@@ -19,13 +19,13 @@ pub struct ServedDisk {
 
 struct State {
     disk: Disk,
-    /// Requests without an answer yet; each has its own bell, so that an answer wakes one thread and not all.
+    /// Pending requests; each has a separate condition variable, so that a completion wakes only one thread.
     waiting: HashMap<Ticket, Arc<Condvar>>,
     answers: HashMap<Ticket, Answer>,
 }
 
 impl State {
-    /// Lets the disk's own time go on to now, and wakes who is concerned.
+    /// Advances the disk's time to now, and wakes the threads of completed requests.
     fn advance(&mut self, now_ns: u64) {
         for answer in self.disk.advance(now_ns) {
             if let Some(bell) = self.waiting.remove(&answer.ticket) {
@@ -33,8 +33,8 @@ impl State {
             }
             self.answers.insert(answer.ticket, answer);
         }
-        // Mostly the thread of an answered request settles the next one when it wakes up. Where none wakes at the
-        // right time, the thread of the oldest waiting request does it.
+        // Usually the thread of a completed request decides the next one when it wakes up. If none wakes in time,
+        // the thread of the oldest waiting request does it.
         if self.disk.alarm().is_some() {
             let oldest = self.disk.oldest().and_then(|ticket| self.waiting.get(&ticket));
             oldest.inspect(|bell| bell.notify_one());
@@ -43,10 +43,10 @@ impl State {
 }
 
 impl ServedDisk {
-    /// Opens the store. The parameters must have passed their check.
+    /// Opens the store. The parameters must have been checked.
     ///
     /// # Errors
-    /// No store named, or it cannot be opened.
+    /// No store is named, or it cannot be opened.
     pub fn open(parameters: Parameters) -> io::Result<ServedDisk> {
         let path = parameters.store.as_deref();
         let path = path.ok_or_else(|| io::Error::other("store=PATH is needed: the file that holds the bytes"))?;
@@ -56,7 +56,7 @@ impl ServedDisk {
         Ok(ServedDisk { faults: Faults::new(&parameters), store, state: Mutex::new(state), parameters })
     }
 
-    /// Serves one request: `move_bytes` between store and caller, and the disk's time.
+    /// Serves one request: calls `move_bytes` to transfer between store and caller, and waits for the disk's time.
     ///
     /// # Errors
     /// EIO for a bad range, and those of the store.
@@ -75,7 +75,7 @@ impl ServedDisk {
         state.advance(now_ns);
         drop(state);
 
-        // Outside the lock, and while the disk is at work anyway.
+        // Outside the lock, during the time that the disk takes anyway.
         let moved = if self.faults.fails(kind, &extent) { Ok(()) } else { move_bytes(&self.store) };
 
         let answer = self.wait_for_answer(ticket, &bell);
@@ -107,7 +107,7 @@ impl ServedDisk {
         }
     }
 
-    /// Brings what waits in the volatile cache to the medium, as a disk does that is told of the end.
+    /// Writes the volatile cache to the medium, as a disk does at an orderly shutdown.
     ///
     /// # Errors
     /// Those of the store.
@@ -115,12 +115,12 @@ impl ServedDisk {
         self.store.flush()
     }
 
-    /// What the disk did up to now.
+    /// The disk's counters so far.
     pub fn counters(&self) -> Counters {
         self.lock().disk.counters()
     }
 
-    /// A thread that panicked cannot have left the model half changed in a way that matters more than serving on.
+    /// Locks even if a thread panicked: continuing to serve matters more than an inconsistent model.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

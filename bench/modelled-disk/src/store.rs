@@ -1,4 +1,4 @@
-//! The bytes of a modelled disk, in an ordinary file, and those that wait in its volatile cache.
+//! The data of a modelled disk, in an ordinary file, and that in its volatile cache.
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::ops::Range;
@@ -12,18 +12,18 @@ use crate::damage::Damage;
 use crate::parameters::{Extent, Parameters};
 use crate::volatile::{SECTOR_BYTES, Volatile};
 
-/// The file, open. Every call may be made from any thread.
+/// The open file. Every call may be made from any thread.
 pub struct Store {
     file: File,
     size_bytes: u64,
     /// `None`: every write is on the medium at once.
     volatile: Option<Mutex<Volatile>>,
-    /// `None`: it does as it is told.
+    /// `None`: no damage.
     damage: Option<Damage>,
 }
 
 impl Store {
-    /// Opens `path`; makes it, or makes it longer without writing, so that it holds the disk's bytes.
+    /// Opens `path`; creates it, or extends it without writing, to the size of the disk.
     ///
     /// # Errors
     /// Those of opening a file and of setting its length.
@@ -38,7 +38,7 @@ impl Store {
         Ok(Store { file, size_bytes, volatile, damage: Damage::new(parameters) })
     }
 
-    /// Fills `bytes` from `offset`, with what waits in the cache where something does.
+    /// Fills `bytes` from `offset`, including data in the cache.
     ///
     /// # Errors
     /// Those of pread.
@@ -61,7 +61,7 @@ impl Store {
         Ok(())
     }
 
-    /// Writes `bytes` at `offset`, or what becomes of them.
+    /// Writes `bytes` at `offset`, with the disk's damage.
     ///
     /// # Errors
     /// Those of pwrite; ENOSPC if the file system is full.
@@ -96,7 +96,7 @@ impl Store {
     /// Makes `extent` read as zeros, as a hole.
     ///
     /// # Errors
-    /// EOPNOTSUPP where the file system has no holes.
+    /// EOPNOTSUPP if the file system does not support holes.
     pub fn zero(&self, extent: Extent) -> io::Result<()> {
         if self.volatile.is_some() || self.damage.is_some() {
             return self.write(&vec![0; extent.len as usize], extent.offset);
@@ -105,7 +105,7 @@ impl Store {
         Ok(fallocate(&self.file, flags, extent.offset, extent.len)?)
     }
 
-    /// Brings everything that waits to the medium.
+    /// Writes the cache to the medium.
     ///
     /// # Errors
     /// Those of pwrite.
@@ -121,7 +121,7 @@ impl Store {
         self.volatile.as_ref().map(|volatile| volatile.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What of sector `number` is on the disk: the last one may be cut short.
+    /// The existing part of sector `number`: the last one may be partial.
     fn whole<'a>(&self, number: u64, sector: &'a mut [u8; SECTOR_BYTES]) -> &'a mut [u8] {
         let left = self.size_bytes.saturating_sub(start(number)).min(SECTOR_BYTES as u64);
         &mut sector[..left as usize]
@@ -132,7 +132,7 @@ fn start(number: u64) -> u64 {
     number * SECTOR_BYTES as u64
 }
 
-/// The sectors that `len` bytes at `offset` touch: number, which bytes of the sector, and which of those `len`.
+/// The sectors that `len` bytes at `offset` touch: number, the bytes in the sector, and the bytes of those `len`.
 fn sectors(offset: u64, len: usize) -> impl Iterator<Item = (u64, Range<usize>, Range<usize>)> {
     let size = SECTOR_BYTES as u64;
     let end = offset + len as u64;

@@ -1,7 +1,7 @@
-//! The bytes in a disk's volatile write cache: what a power cut loses.
+//! The data in a disk's volatile write cache: a power cut loses it.
 use std::collections::BTreeMap;
 
-/// What the medium writes as a whole; between two of them a write may tear.
+/// The unit that the medium writes atomically; a write may tear between two of them.
 pub const SECTOR_BYTES: usize = 512;
 
 /// One sector's bytes.
@@ -9,8 +9,8 @@ pub type Sector = [u8; SECTOR_BYTES];
 
 /// Sectors that were written and are not on the medium yet.
 ///
-/// Of the sectors written, some reach the medium at once and in no order, the others wait here for a flush: so a server
-/// that is killed has kept some of what was never flushed, lost the rest, and torn writes between two sectors.
+/// Some of the written sectors reach the medium at once and in no order, the others wait here for a flush: a server
+/// that is killed has kept some of the unflushed data, lost the rest, and torn writes between two sectors.
 #[derive(Debug)]
 pub struct Volatile {
     percent: u64,
@@ -19,33 +19,33 @@ pub struct Volatile {
 }
 
 impl Volatile {
-    /// `percent` of the sectors wait for a flush, drawn by `seed`.
+    /// `percent` of the sectors wait for a flush, selected by `seed`.
     pub fn new(percent: u64, seed: u64) -> Self {
         Volatile { percent, random: seed, waiting: BTreeMap::new() }
     }
 
-    /// Takes in what is written to sector `number`: gives it back where it goes to the medium now.
+    /// Accepts a write of sector `number`: returns it if it is written to the medium now.
     pub fn take(&mut self, number: u64, sector: Sector) -> Option<Sector> {
         if self.draw() % 100 < self.percent {
             self.waiting.insert(number, sector);
             return None;
         }
-        // What waited is older.
+        // The waiting version is older.
         self.waiting.remove(&number);
         Some(sector)
     }
 
-    /// What waits of sector `number`.
+    /// The waiting version of sector `number`.
     pub fn get(&self, number: u64) -> Option<&Sector> {
         self.waiting.get(&number)
     }
 
-    /// Everything that waits, by number: it is to go to the medium.
+    /// Removes all waiting sectors, by number, to be written to the medium.
     pub fn drain(&mut self) -> BTreeMap<u64, Sector> {
         std::mem::take(&mut self.waiting)
     }
 
-    /// The next of a row of numbers: splitmix64, for which every seed is a good one.
+    /// The next number of a sequence: splitmix64, for which every seed is suitable.
     fn draw(&mut self) -> u64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut word = self.random;
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_sectors_wait_as_were_asked_for_and_the_same_ones_for_a_seed() {
+    fn the_configured_share_of_sectors_stays_volatile_and_a_seed_repeats_it() {
         let waiting = |percent, seed| {
             let mut cache = Volatile::new(percent, seed);
             (0..10_000).for_each(|number| {
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sector_that_reaches_the_medium_replaces_what_waited() {
+    fn a_sector_on_the_medium_replaces_its_volatile_version() {
         let mut cache = Volatile::new(50, 3);
         let (mut last, mut seen) = (None, [false; 2]);
         for round in 0..100 {

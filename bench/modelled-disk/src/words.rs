@@ -1,9 +1,9 @@
-//! Words of the command line → numbers.
+//! Parses values of the command line.
 
 /// A number of bytes, or any whole number: `4096`, `64K`, `1GiB` (powers of 1024), `200MB` (powers of 1000).
 ///
 /// # Errors
-/// Anything else, and what does not fit 64 bits.
+/// Anything else, and numbers that exceed 64 bits.
 pub fn size_bytes(word: &str) -> Result<u64, String> {
     let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let expected = || "expected a size such as 4096, 64K, 1GiB or 200MB".to_string();
@@ -24,10 +24,10 @@ pub fn size_bytes(word: &str) -> Result<u64, String> {
     number.checked_mul(u64::pow(base, power)).ok_or_else(|| "does not fit 64 bits".to_string())
 }
 
-/// A duration in units of `unit_ns` nanoseconds, with decimals if wanted.
+/// A duration in units of `unit_ns` nanoseconds, optionally with decimals.
 ///
 /// # Errors
-/// What is no number, negative, or longer than a year.
+/// Not a number, negative, or longer than a year.
 pub fn duration_ns(word: &str, unit_ns: f64) -> Result<u64, String> {
     match word.parse::<f64>() {
         Ok(number) if number >= 0.0 && number * unit_ns <= 3.2e16 => Ok((number * unit_ns).round() as u64),
@@ -51,19 +51,19 @@ pub fn truth(word: &str) -> Result<bool, String> {
     word.parse().map_err(|_| "expected true or false".to_string())
 }
 
-/// Two numbers with a colon between: an offset and what `second` makes of the other word.
+/// Two numbers separated by a colon: an offset and a value that `second` parses.
 ///
 /// # Errors
-/// No colon, or a wrong number on one side of it.
+/// No colon, or an invalid number on one side of it.
 pub fn pair(word: &str, second: impl Fn(&str) -> Result<u64, String>) -> Result<(u64, u64), String> {
     let (left, right) = word.split_once(':').ok_or("expected OFFSET:NUMBER")?;
     Ok((size_bytes(left)?, second(right)?))
 }
 
-/// Items with commas between; an empty word is an empty list.
+/// Items separated by commas; an empty word is an empty list.
 ///
 /// # Errors
-/// The first that `item` has.
+/// The first error of `item`.
 pub fn list<T>(word: &str, item: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
     word.split(',').filter(|part| !part.is_empty()).map(item).collect()
 }

@@ -1,6 +1,6 @@
-//! The plugin under nbdkit: bytes go where they belong, faults are seen, and the counters tell what happened.
+//! The plugin in nbdkit: data is stored at its offsets, faults are reported, and the counters are correct.
 //!
-//! Nothing here looks at a clock; how long things take is the model's arithmetic, tested without one.
+//! Nothing here depends on a clock; service times are the model's arithmetic, which is tested without one.
 mod support;
 
 use std::fs;
@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 
 use support::{Client, end};
 
-/// Says that the present test did not run, and why; past the harness, which would keep it to itself.
+/// Prints that the current test did not run, and why; bypasses the harness, which would capture it.
 fn skip(reason: &str) {
     let thread = std::thread::current();
     let line = format!("skipped: {}: {reason}\n", thread.name().unwrap_or("a test"));
@@ -25,7 +25,7 @@ fn has_all(tools: &[&str]) -> bool {
     missing.inspect(|tool| skip(&format!("{tool} is not installed"))).is_none()
 }
 
-/// The plugin that cargo built along with this test: beside it, in `deps`.
+/// The plugin that cargo built with this test: next to it, in `deps`.
 fn plugin() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let path = test.parent().unwrap().join("libmodelled_disk.so");
@@ -53,9 +53,9 @@ impl Bed {
         command
     }
 
-    /// Serves a disk while `client` runs under a shell, which finds the server's address in `$uri`.
+    /// Serves a disk while `client` runs in a shell, with the server's address in `$uri`.
     fn serve(&self, parameters: &[&str], client: &str) -> Output {
-        // Of a socket that it names itself ("-") nbdkit leaves the directory.
+        // nbdkit does not remove the directory of a socket that it names itself ("-").
         let socket = self.path("socket");
         let _ = fs::remove_file(&socket);
         self.nbdkit(socket.to_str().unwrap(), parameters).args(["--run", client]).output().unwrap()
@@ -81,7 +81,7 @@ fn assert_success(output: &Output) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Bytes of which no two sectors are alike.
+/// Bytes in which all sectors differ.
 fn pattern(len: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {
@@ -116,7 +116,7 @@ fn nbdcopy_writes_and_reads_back_every_byte_of_every_kind_of_disk() {
         let bed = Bed::new();
         let bytes = pattern(SIZE);
         write_file(&bed.path("in"), &bytes);
-        // With channels there is no cache to have.
+        // Channels exclude a cache.
         let cache = if more.contains("channels") { "write_cache_bytes=0" } else { "write_cache_bytes=1M" };
         let words = [&format!("preset={preset}"), "size=24M", "time_scale=8", cache];
         let words: Vec<&str> = words.into_iter().chain(more.split_whitespace()).collect();
@@ -129,7 +129,7 @@ fn nbdcopy_writes_and_reads_back_every_byte_of_every_kind_of_disk() {
             assert!(counters[direction]["commands"].as_u64() >= Some(96), "{preset} {direction}: {counters}");
         }
         assert!(counters["flushes"].as_u64() >= Some(1), "{preset}");
-        // nbdcopy keeps 64 requests under way. The slowest disk has the most of them; a fast one may have answered
+        // nbdcopy keeps 64 requests in flight. The slowest disk has the most of them; a fast one may have completed
         // each.
         let at_once = if preset == "scsi-2001" { 4 } else { 1 };
         assert!(counters["queue_max"].as_u64() >= Some(at_once), "{preset}: one request at a time: {counters}");
@@ -137,7 +137,7 @@ fn nbdcopy_writes_and_reads_back_every_byte_of_every_kind_of_disk() {
 }
 
 #[test]
-fn a_bad_range_is_an_io_error_and_what_is_around_it_is_not() {
+fn only_a_bad_range_is_an_io_error() {
     if !has_all(&["nbdkit"]) {
         return;
     }
@@ -162,12 +162,12 @@ fn a_bad_range_is_an_io_error_and_what_is_around_it_is_not() {
 }
 
 #[test]
-fn one_command_at_a_time_with_pauses_misses_its_turn_each_time() {
+fn single_commands_with_pauses_cost_a_revolution_each() {
     if !has_all(&["nbdkit"]) {
         return;
     }
     let bed = Bed::new();
-    // A grace of nothing: whatever the pause between two requests, it is too long.
+    // Without grace time every pause between two requests is too long.
     bed.serve_to(&["size=4M", "rate=50MB", "rpm=60000", "grace_us=0"], |disk| {
         for index in 0..16 {
             disk.read(index * 65536, 65536).unwrap();
@@ -199,7 +199,8 @@ fn zeros_and_trims_read_as_zeros() {
     assert_eq!((&counters["trims"], &counters["flushes"]), (&1.into(), &1.into()));
 }
 
-/// Writes to a disk that is then killed, or ended; which sectors of the two runs of 1 MiB, old and new, are new.
+/// Writes to a disk that is then killed, or shut down; returns which sectors of two runs of 1 MiB, old and new, are
+/// new.
 fn after_the_power(percent: u8, seed: u8, killed: bool) -> [Vec<bool>; 2] {
     let bed = Bed::new();
     write_file(&bed.path("store"), &[b'o'; 4 << 20]);
@@ -210,10 +211,10 @@ fn after_the_power(percent: u8, seed: u8, killed: bool) -> [Vec<bool>; 2] {
     disk.write(0, &vec![b'n'; 1 << 20]).unwrap();
     disk.flush().unwrap();
     disk.write(2 << 20, &vec![b'n'; 1 << 20]).unwrap();
-    // Not whole sectors, across the boundary of two.
+    // Partial sectors, across the border of two.
     disk.write(1000, b"mmmm").unwrap();
     assert_eq!(disk.read(996, 12).unwrap(), b"nnnnmmmmnnnn");
-    assert_eq!(disk.read(2 << 20, 512).unwrap(), [b'n'; 512], "what waits is read all the same");
+    assert_eq!(disk.read(2 << 20, 512).unwrap(), [b'n'; 512], "cached writes are read back");
     disk.zero(3 << 20, 4096).unwrap();
     if killed {
         server.kill().unwrap();
@@ -235,7 +236,7 @@ fn after_the_power(percent: u8, seed: u8, killed: bool) -> [Vec<bool>; 2] {
 }
 
 #[test]
-fn a_power_cut_keeps_what_was_flushed_and_some_sectors_of_the_rest() {
+fn a_power_cut_keeps_flushed_bytes_and_some_unflushed_sectors() {
     if !has_all(&["nbdkit"]) {
         return;
     }
@@ -253,7 +254,7 @@ fn a_power_cut_keeps_what_was_flushed_and_some_sectors_of_the_rest() {
 }
 
 #[test]
-fn damage_is_done_where_it_was_asked_for_and_nobody_is_told() {
+fn configured_damage_is_done_silently_at_its_offset() {
     if !has_all(&["nbdkit"]) {
         return;
     }
@@ -284,7 +285,7 @@ fn damage_is_done_where_it_was_asked_for_and_nobody_is_told() {
 }
 
 #[test]
-fn a_wrong_parameter_stops_the_server_with_its_name() {
+fn the_server_refuses_an_invalid_parameter_by_name() {
     if !has_all(&["nbdkit"]) {
         return;
     }

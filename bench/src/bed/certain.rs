@@ -1,4 +1,4 @@
-//! Being sure of a copy, on modelled disks: there the disks are the limit, so that what certainty costs shows.
+//! Verified copies on modelled disks: there the disks are the limit, so that the cost of verification shows.
 use super::content::{self, Removed};
 use super::modelled::{Pair, disk, pair, reads, start};
 use super::{Bed, Recipe, Size, Task};
@@ -19,12 +19,12 @@ pub(super) fn recipes() -> Vec<Recipe> {
     ]
 }
 
-/// What a bed is made of, what is done on it, and how often in full size.
+/// The disks of a bed, the task, and the number of rounds in full size.
 fn named(name: &str) -> Result<(&'static str, &'static str, u64, Task, u32)> {
     Ok(match name {
         "certain-ssd" => ("sata-ssd", "sata-ssd", 256, Task::BeSure, 5),
         "certain-7200" => ("disk-7200", "disk-7200", 256, Task::BeSure, 5),
-        // A checkpoint comes every 5 s: this takes as long as two of them and some.
+        // A checkpoint is made every 5 s: this takes longer than two of them.
         "certain-journal" => ("sata-ssd", "sata-ssd", 1600, Task::KeepJournal, 5),
         "certain-journal-cache" => ("disk-7200-cache", "disk-7200-cache", 1600, Task::KeepJournal, 5),
         "certain-delta" => ("sata-ssd", "usb-stick", 192, Task::Renew, 3),
@@ -39,7 +39,7 @@ fn make(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
     let (source, dest, mib, task, rounds) = named(recipe.name)?;
     let time_scale = if dest == "usb-stick" { 3 } else { 1 };
     let made = pair(recipe, &Pair { source, dest, time_scale, bytes: mib << 20 }, workplace, size)?;
-    // On the disk: where a user's own would be.
+    // On the disk, like a user's own file.
     let beside = workplace.disk().join(format!("{}-beside", recipe.name));
     content::empty(&beside)?;
     let mut bed = Bed { task, rounds: size.rounds(rounds), beside: Some(beside.clone()), ..made };
@@ -47,7 +47,7 @@ fn make(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
     match task {
         Task::Renew | Task::Compare => {
             let dest = disk(dest, bed.bytes, time_scale)?;
-            // What is not written sets no bound.
+            // Data that is not written does not limit the copy.
             bed.known_limits.truncate(1);
             bed.known_limits.push(reads("the dest's medium reads", &dest.1));
         }
@@ -63,7 +63,7 @@ fn make(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
     Ok(bed)
 }
 
-/// What is special about the dest, or about the bytes.
+/// A note about the dest or the data.
 fn more(task: Task) -> &'static str {
     match task {
         Task::Renew => "Before each run the dest is equal but for one 64 KiB in a hundred.",

@@ -1,4 +1,4 @@
-//! The bytes of a bed: made, spoiled before each run, compared after it.
+//! The data of a bed: generated, overwritten before each run, compared after it.
 use super::Place;
 use crate::error::{Doing, Error, Result};
 use crate::process::{Interrupt, Line, run};
@@ -7,13 +7,13 @@ use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Bytes handled at a time.
+/// Bytes processed at a time.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// Fills `len` bytes of the file at `path` from `offset` with noise, so that nobody finds zeros or repeats in it.
+/// Fills `len` bytes of the file at `path` from `offset` with noise, without zeros or repetitions.
 ///
 /// # Errors
-/// When it cannot be written.
+/// It cannot be written.
 pub fn noise(path: &Path, offset: u64, len: u64) -> Result<()> {
     let mut random = File::open("/dev/urandom").doing("open /dev/urandom")?;
     let mut piece = vec![0; PIECE_BYTES];
@@ -23,25 +23,25 @@ pub fn noise(path: &Path, offset: u64, len: u64) -> Result<()> {
     })
 }
 
-/// Overwrites `len` bytes at `offset`, so that what is found there after a run was written in it.
+/// Overwrites `len` bytes at `offset`, so that the data there after a run was written by it.
 ///
 /// # Errors
-/// When it cannot be written.
+/// It cannot be written.
 pub fn spoil(path: &Path, offset: u64, len: u64) -> Result<()> {
     let piece = vec![0xA5; PIECE_BYTES];
     in_pieces(path, offset, len, |file, at, len| file.write_all_at(&piece[..len], at))
 }
 
-/// Of so many pieces one is changed on a dest that is nearly the same.
+/// One of this number of pieces is changed on a nearly equal dest.
 const CHANGED_ONE_IN: u64 = 100;
 
-/// Bytes of a piece that is changed.
+/// Size of a changed piece.
 const CHANGED_BYTES: u64 = 64 << 10;
 
-/// Makes `dest` the same as `source`, below both devices.
+/// Makes `dest` equal to `source`, below both devices.
 ///
 /// # Errors
-/// When one cannot be read or the other written.
+/// One cannot be read or the other cannot be written.
 pub fn same(source: &Place, dest: &Place, bytes: u64) -> Result<()> {
     let from = File::open(&source.store).doing(format_args!("open {}", source.store.display()))?;
     let mut piece = vec![0; PIECE_BYTES];
@@ -51,7 +51,7 @@ pub fn same(source: &Place, dest: &Place, bytes: u64) -> Result<()> {
     })
 }
 
-/// Makes `dest` the same as `source`, but for one 64 KiB in a hundred, spread evenly; the first one always.
+/// Makes `dest` equal to `source`, except for one 64 KiB piece in a hundred, spread evenly, including the first.
 ///
 /// # Errors
 /// As for [`same`].
@@ -63,10 +63,10 @@ pub fn nearly_same(source: &Place, dest: &Place, bytes: u64) -> Result<()> {
         .try_for_each(|at| spoil(&dest.store, dest.store_offset + at, CHANGED_BYTES.min(bytes - at)))
 }
 
-/// Turns one bit of the byte in the middle of `place`, of which `bytes` count.
+/// Flips one bit of the byte in the middle of the first `bytes` of `place`.
 ///
 /// # Errors
-/// When it cannot be read or written.
+/// It cannot be read or written.
 pub fn flip(place: &Place, bytes: u64) -> Result<()> {
     let file = File::options().read(true).write(true).open(&place.store);
     let file = file.doing(format_args!("open {}", place.store.display()))?;
@@ -75,10 +75,10 @@ pub fn flip(place: &Place, bytes: u64) -> Result<()> {
     file.write_all_at(&[byte[0] ^ 1], at).doing(format_args!("write {}", place.store.display()))
 }
 
-/// Makes the directory `dir`, or removes what is in it.
+/// Creates the directory `dir`, or removes its contents.
 ///
 /// # Errors
-/// When it cannot.
+/// The directory cannot be created or emptied.
 pub fn empty(dir: &Path) -> Result<()> {
     if dir.exists() {
         std::fs::remove_dir_all(dir).doing(format_args!("empty {}", dir.display()))?;
@@ -101,7 +101,7 @@ fn in_pieces(
     file.flush().doing("write")
 }
 
-/// A file or directory that is removed with the bed, so that the next one has its room.
+/// A file or directory that is removed with the bed, to free space for the next one.
 pub struct Removed(pub PathBuf);
 
 impl Drop for Removed {
@@ -112,25 +112,25 @@ impl Drop for Removed {
     }
 }
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// Every byte is the same.
+    /// All bytes are equal.
     Equal,
-    /// The first byte, from the start of the copy, that is not.
+    /// The offset of the first difference, from the start of the copy.
     DiffersFrom(u64),
 }
 
 /// Compares `bytes` bytes of both stores.
 ///
 /// # Errors
-/// When cmp(1) cannot be run or cannot read a side.
+/// cmp(1) cannot be run or cannot read a side.
 pub fn compare(source: &Place, dest: &Place, bytes: u64) -> Result<Comparison> {
     let skip = format!("-i {}:{} -n {bytes}", source.store_offset, dest.store_offset);
     cmp(&skip, &source.store, &dest.store)
 }
 
-/// Compares two whole files, their lengths too.
+/// Compares two whole files, including their lengths.
 ///
 /// # Errors
 /// As for [`compare`].
@@ -141,7 +141,7 @@ pub fn compare_files(source: &Path, dest: &Path) -> Result<Comparison> {
     cmp("", source, dest)
 }
 
-/// cmp(1), not code of our own: it has nothing to do with any contender.
+/// cmp(1) instead of own code, because it is independent of all contenders.
 fn cmp(options: &str, source: &Path, dest: &Path) -> Result<Comparison> {
     let line = Line::words(&format!("cmp {options} {} {}", source.display(), dest.display()));
     let ended = run(&line, None, &Interrupt::default())?;
@@ -152,7 +152,7 @@ fn cmp(options: &str, source: &Path, dest: &Path) -> Result<Comparison> {
     }
 }
 
-/// From `a b differ: byte 17, line 1`, or `cmp: EOF on b after byte 16, in line 1`: bytes are counted from 1 there.
+/// Parses `a b differ: byte 17, line 1`, or `cmp: EOF on b after byte 16, in line 1`: cmp counts bytes from 1.
 fn first_difference(stdout: &str, stderr: &str) -> u64 {
     let after = |text: &str, key: &str| -> Option<u64> {
         let rest = text.split_once(key)?.1;
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_unlike_its_neighbours_and_ends_where_it_should() {
+    fn noise_blocks_differ_and_have_the_requested_length() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a");
         noise(&path, 4096, PIECE_BYTES as u64 + 100).unwrap();
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn one_piece_in_a_hundred_is_not_the_same() {
+    fn one_piece_in_a_hundred_differs() {
         let dir = tempfile::tempdir().unwrap();
         let (a, b) = (dir.path().join("a"), dir.path().join("b"));
         let bytes = 201 * CHANGED_BYTES + 1;
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_spoiled_is_no_longer_equal_anywhere() {
+    fn an_overwritten_file_is_equal_nowhere() {
         let dir = tempfile::tempdir().unwrap();
         let a = dir.path().join("a");
         noise(&a, 0, 8192).unwrap();

@@ -19,11 +19,11 @@ fn whole(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
     let bytes = size.bytes(1 << 30, 64 << 20);
     let source = workplace.disk().join("source");
     content::noise(&source, 0, bytes)?;
-    let what = format!("Noise, not in the page cache, to a file that is not there yet, both {}.", place_of(workplace));
+    let what = format!("Noise, not in the page cache, to a new file, both {}.", place_of(workplace));
     Ok(Bed { what, ..bed(recipe, Shape::FileToFile, &source, workplace, bytes, size) })
 }
 
-/// An eighth of it is data, in pieces of 4 MiB: about what a fresh system image looks like.
+/// An eighth of it is data, in pieces of 4 MiB, as in a fresh system image.
 fn sparse(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
     let bytes: u64 = size.bytes(4 << 30, 128 << 20);
     let source = workplace.disk().join("image");
@@ -55,7 +55,7 @@ fn onto_device(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed
     Ok(bed)
 }
 
-/// `on ext4`, or whatever the directory of the file beds is on.
+/// `on ext4`: the file system of the directory of the file beds.
 fn place_of(workplace: &Workplace) -> String {
     let found = crate::process::output(&format!("findmnt -n -o FSTYPE -T {}", workplace.disk().display()));
     found.map_or_else(|_| "on one file system".into(), |kind| format!("on {}", kind.trim()))

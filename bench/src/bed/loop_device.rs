@@ -1,34 +1,34 @@
-//! Block devices made out of files.
+//! Loop devices over files.
 use crate::error::{Doing, Error, Result};
 use crate::process::output;
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
-/// `BLKFLSBUF` of `linux/fs.h`: writes back and drops what is cached of a block device.
+/// `BLKFLSBUF` of `linux/fs.h`: writes back and evicts the page cache of a block device.
 const BLKFLSBUF: libc::Ioctl = 0x1261;
 
-/// A loop device that does direct I/O on its file. The kernel detaches it when this value, and whoever else has it
-/// open, is gone; so a killed bench leaves none behind.
+/// A loop device with direct I/O on its file. The kernel detaches it when its last user, this value or another
+/// process, closes it; so a killed bench leaves none.
 #[derive(Debug)]
 pub struct LoopDevice {
     /// `/dev/loopN`.
     pub path: PathBuf,
-    /// The kernel counts this as a use of the device.
+    /// Keeps the device in use.
     _open: File,
 }
 
 impl LoopDevice {
-    /// Makes one of the whole file at `file`. It is scanned for partitions so that those that are added go away with
-    /// it.
+    /// Creates one over the whole file at `file`. It is scanned for partitions so that those that are added are
+    /// removed with it.
     ///
     /// # Errors
-    /// When there is no free loop device, or the file's file system cannot do direct I/O.
+    /// There is no free loop device, or the file system does not support direct I/O.
     pub fn new(file: &Path) -> Result<Self> {
         let made = output(&format!("losetup --find --show --direct-io=on --partscan {}", file.display()))?;
         let path = PathBuf::from(made.trim());
         let open = File::open(&path).doing(format_args!("open {}", path.display()));
-        // Detaching a device that is open means: detach it when it no longer is.
+        // Detaching an open device detaches it when it is closed.
         output(&format!("losetup --detach {}", path.display()))?;
         let device = Self { path, _open: open? };
         let direct = fs::read_to_string(device.sysfs("loop/dio")).unwrap_or_default();
@@ -38,20 +38,20 @@ impl LoopDevice {
         Ok(device)
     }
 
-    /// Lets the device say that it has a head that moves, which the driver cannot know of its file.
+    /// Marks the device as rotational, which the driver cannot derive from its file.
     ///
     /// # Errors
-    /// When the kernel refuses.
+    /// The kernel refuses.
     pub fn rotates(&self) -> Result<()> {
-        fs::write(self.sysfs("queue/rotational"), "1").doing("mark a loop device as rotating")
+        fs::write(self.sysfs("queue/rotational"), "1").doing("mark a loop device as rotational")
     }
 
     /// Adds partition `number`; the kernel makes a device for it.
     ///
     /// # Errors
-    /// When the kernel refuses.
+    /// The kernel refuses.
     pub fn add_partition(&self, number: u32, start_bytes: u64, len_bytes: u64) -> Result<PathBuf> {
-        // Sectors of 512 bytes, whatever the device says: addpart(8).
+        // In sectors of 512 bytes, independent of the device: addpart(8).
         let (start, len) = (start_bytes / 512, len_bytes / 512);
         output(&format!("addpart {} {number} {start} {len}", self.path.display()))?;
         let path = PathBuf::from(format!("{}p{number}", self.path.display()));
@@ -64,10 +64,10 @@ impl LoopDevice {
     }
 }
 
-/// Writes back and drops what the page cache holds of the block device at `path`.
+/// Writes back and evicts the page cache of the block device at `path`.
 ///
 /// # Errors
-/// When it cannot be opened or refuses.
+/// It cannot be opened or the ioctl fails.
 pub fn forget_pages(path: &Path) -> Result<()> {
     let device = File::open(path).doing(format_args!("open {}", path.display()))?;
     // SAFETY: BLKFLSBUF takes no argument.

@@ -1,4 +1,4 @@
-//! RAM speed: what is measured is the copier, not the disk.
+//! Beds in memory: the copier is measured, not the disk.
 use super::content::Removed;
 use super::loop_device::LoopDevice;
 use super::{Bed, Part, Place, Recipe, Shape, Size, content};
@@ -27,7 +27,7 @@ fn make(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
     })
 }
 
-/// A loop device of `bytes` bytes over a file in memory, which goes away with the workplace.
+/// A loop device of `bytes` bytes over a file in memory, removed with the workplace.
 pub fn device(workplace: &Workplace, name: &str, bytes: u64) -> Result<(Part, Place)> {
     let store = workplace.memory().join(name);
     std::fs::File::create(&store)?.set_len(bytes)?;

@@ -1,6 +1,6 @@
-//! What is copied from where to where. A bed is made once and serves every run; between runs it is made as it was.
+//! Sources and destinations of the copies. A bed is made once and used by every run; between runs it is reset.
 //!
-//! Must not know: who copies, and how it is measured.
+//! Independent of the contenders, and of how they are measured.
 mod certain;
 pub mod content;
 mod file;
@@ -21,12 +21,12 @@ pub use server::Server;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What kind of copy it is; a contender has a command line for each of these, or none.
+/// The kind of copy; a contender has a command line for each of these, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// One block device onto another.
     DeviceToDevice,
-    /// A file to a file that is not there yet.
+    /// A file to a file that does not exist yet.
     FileToFile,
     /// The same, but most of the source is holes.
     SparseToFile,
@@ -38,29 +38,29 @@ pub enum Shape {
     DeviceToPipe,
 }
 
-/// What everyone does on a bed; each contender is made for one of these.
+/// The task on a bed; each contender is made for one of these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Task {
     /// Copies.
     #[default]
     Copy,
-    /// Copies, and makes sure: by digests, by reading back.
+    /// Copies and verifies: by digests, by reading back.
     BeSure,
-    /// Copies, and writes down how far it is.
+    /// Copies and records its progress.
     KeepJournal,
-    /// Copies onto a dest that is nearly equal already.
+    /// Copies to a dest that is nearly equal.
     Renew,
     /// Copies to two dests.
     Both,
-    /// Compares two sides that are equal already.
+    /// Compares two equal sides.
     Compare,
-    /// Copies with a block size and a depth of its own.
+    /// Copies with a fixed block size and depth.
     Pace,
 }
 
 impl Task {
-    /// Who takes this many times as long as the first contender, haul, in the first round has shown what there is to
-    /// see, and runs once. Where only the best of the others counts, that is soon.
+    /// A contender that takes this many times as long as haul in the first round is not run again. This is low if
+    /// only the best of the others matters.
     pub fn far_behind(self) -> f64 {
         if self == Task::Pace { 1.5 } else { 8.0 }
     }
@@ -69,30 +69,30 @@ impl Task {
 /// One side of the copy.
 #[derive(Clone, Debug, Default)]
 pub struct Place {
-    /// What is given to a contender.
+    /// The path for contenders.
     pub path: PathBuf,
-    /// The same as an NBD URI, where there is one.
+    /// The same as an NBD URI, if there is one.
     pub uri: Option<String>,
-    /// Where the bytes really are: a file that can be looked at past every cache of the side.
+    /// The file with the data, which can be read bypassing all caches of the side.
     pub store: PathBuf,
     /// Offset of the side's first byte in `store`.
     pub store_offset: u64,
 }
 
-/// How large, and so how often.
+/// The size of the beds, and the number of rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Size {
-    /// Worth quoting.
+    /// For published results.
     #[default]
     Full,
-    /// To see that everything works, in minutes.
+    /// A short run that checks that everything works, in minutes.
     Quick,
     /// For the tests of the bench itself: a few MiB, one round.
     Tiny,
 }
 
 impl Size {
-    /// Bytes to copy; `full` and `quick` are what the bed wants in these sizes.
+    /// Bytes to copy; `full` and `quick` are the values of the bed for these sizes.
     fn bytes(self, full: u64, quick: u64) -> u64 {
         match self {
             Size::Full => full,
@@ -101,7 +101,7 @@ impl Size {
         }
     }
 
-    /// Rounds; `full` is what the bed wants in that size.
+    /// Number of rounds; `full` is the value of the bed for that size.
     fn rounds(self, full: u32) -> u32 {
         match self {
             Size::Full => full,
@@ -110,65 +110,65 @@ impl Size {
     }
 }
 
-/// A copy to be done by everyone.
+/// A copy for all contenders.
 pub struct Bed {
     /// Short name.
     pub name: &'static str,
-    /// Name in words.
+    /// Title.
     pub title: &'static str,
-    /// What is copied from where to where.
+    /// A description of the copy.
     pub what: String,
     /// Kind of copy.
     pub shape: Shape,
-    /// What is done.
+    /// The task.
     pub task: Task,
-    /// Where from.
+    /// The source.
     pub source: Place,
-    /// Where to.
+    /// The dest.
     pub dest: Place,
-    /// Where to as well.
+    /// The second dest.
     pub also: Option<Place>,
-    /// A directory for the files that are written beside a copy, empty before each run.
+    /// A directory for the files beside a copy, empty before each run.
     pub beside: Option<PathBuf>,
-    /// How many bytes.
+    /// Bytes to copy.
     pub bytes: u64,
-    /// How many of them are data that somebody has to read and write: all but holes.
+    /// The number of bytes that are data instead of holes.
     pub data_bytes: u64,
-    /// How often, unless the user says.
+    /// Rounds, unless the user specifies them.
     pub rounds: u32,
-    /// Whether everyone copies once more with little memory, to see what that does to the page cache.
+    /// Whether each contender copies once more with little memory, to measure evictions from the page cache.
     pub under_pressure: bool,
-    /// How long both sides are left alone before a run: a disk that gets slower with what it has written wants to rest.
+    /// Idle time of both sides before a run: a disk that becomes slower after some writes must recover.
     pub rest: Duration,
-    /// Whether both sides are on one head: then their times add up.
+    /// Whether both sides are on one rotational disk: then their times add up.
     pub one_head: bool,
-    /// Bounds that need no measurement: a modelled medium's own arithmetic.
+    /// Limits that need no measurement: calculated by the model of the medium.
     pub known_limits: Vec<Limit>,
-    /// SHA-256 of the source where the dest is a hash.
+    /// SHA-256 of the source if the dest is a hash.
     pub digest: Option<String>,
-    /// What the bed is made of, in the order in which it goes away.
+    /// The parts of the bed, in the order of removal.
     pub parts: Vec<Part>,
 }
 
-/// Something that is undone when it is dropped.
+/// Something with a destructor.
 pub type Part = Box<dyn std::any::Any>;
 
-/// A bed that can be made: its name, what it is, and how.
+/// A kind of bed: its name, title, and constructor.
 pub struct Recipe {
     /// Short name, as in `SCENARIO=`.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// Title.
     pub title: &'static str,
-    /// Makes it.
+    /// Creates the bed.
     pub make: fn(&Recipe, &Workplace, Size) -> Result<Bed>,
-    /// What a bed that is drawn at random is drawn from.
+    /// The seed of a random bed.
     pub seed: u64,
 }
 
 /// The recipe of the bed called `name`.
 ///
 /// # Errors
-/// There is none.
+/// It does not exist.
 pub fn recipe(name: &str) -> Result<Recipe> {
     let found = recipes().into_iter().find(|recipe| recipe.name == name);
     found.ok_or_else(|| Error(format!("there is no bed {name}")))
@@ -188,7 +188,7 @@ pub fn recipes() -> Vec<Recipe> {
 }
 
 impl Bed {
-    /// A bed of `bytes` bytes, all of them data, without sides; `rounds` is what it wants in full size.
+    /// A bed of `bytes` bytes, all of them data, without sides; `rounds` is the value for full size.
     fn new(recipe: &Recipe, shape: Shape, bytes: u64, size: Size, rounds: u32) -> Self {
         Bed {
             name: recipe.name,
@@ -212,20 +212,20 @@ impl Bed {
         }
     }
 
-    /// Every dest.
+    /// All dests.
     fn dests(&self) -> impl Iterator<Item = &Place> {
         std::iter::once(&self.dest).chain(&self.also)
     }
 
-    /// Whether there is a dest that can be opened: not where it is a pipe, nor a file that nobody has made.
+    /// Whether there is a dest that can be opened: not if it is a pipe, or a file that does not exist yet.
     pub fn has_dest(&self) -> bool {
         self.shape != Shape::DeviceToPipe && self.dest.path.exists()
     }
 
-    /// Makes everything as it was before the first run: nothing of the last one is on the dest or in the page cache.
+    /// Resets everything: no data of the last run is on the dest or in the page cache.
     ///
     /// # Errors
-    /// When a side cannot be reached any more.
+    /// A side cannot be opened.
     pub fn reset(&self) -> Result<()> {
         match self.shape {
             Shape::FileToFile | Shape::SparseToFile => {
@@ -243,7 +243,7 @@ impl Bed {
         self.forget_source()
     }
 
-    /// What is on `dest` before a run; what the page cache holds of it is dropped.
+    /// Prepares `dest` for a run; evicts it from the page cache.
     fn reset_device(&self, dest: &Place) -> Result<()> {
         loop_device::forget_pages(&dest.path)?;
         match self.task {
@@ -253,24 +253,23 @@ impl Bed {
         }
     }
 
-    /// Drops the source from the page cache, so that nobody reads it from there.
+    /// Evicts the source from the page cache, so that no program reads it from there.
     ///
     /// # Errors
-    /// When it cannot be opened.
+    /// It cannot be opened.
     pub fn forget_source(&self) -> Result<()> {
         match self.shape {
             Shape::FileToFile | Shape::SparseToFile | Shape::FileToDevice => crate::machine::uncache(&self.source.path),
-            // A file on tmpfs, which is nowhere but in memory.
+            // A file on tmpfs exists only in memory.
             Shape::PipeToDevice => Ok(()),
             Shape::DeviceToDevice | Shape::DeviceToPipe => loop_device::forget_pages(&self.source.path),
         }
     }
 
-    /// What is on disk only once this has returned: waits until the dest is flushed. Nothing to do for a contender that
-    /// has flushed it.
+    /// Flushes the dest and waits for it. Fast for a contender that has flushed it itself.
     ///
     /// # Errors
-    /// When the flush fails.
+    /// The flush fails.
     pub fn flush(&self) -> Result<()> {
         match self.shape {
             Shape::DeviceToPipe => Ok(()),
@@ -278,16 +277,16 @@ impl Bed {
         }
     }
 
-    /// Compares every byte of both sides, past the caches of the devices. `said` is what the contender wrote on
-    /// standard output.
+    /// Compares every byte of both sides, bypassing the caches of the devices. `messages` is the standard output of
+    /// the contender.
     ///
     /// # Errors
-    /// When it cannot be compared.
-    pub fn compare(&self, said: &str) -> Result<Comparison> {
+    /// It cannot be compared.
+    pub fn compare(&self, messages: &str) -> Result<Comparison> {
         match self.shape {
             Shape::DeviceToPipe => {
                 let digest = self.digest.as_deref().ok_or_else(|| Error(format!("{} has no digest", self.name)))?;
-                let same = said.split_whitespace().any(|word| word == digest);
+                let same = messages.split_whitespace().any(|word| word == digest);
                 Ok(if same { Comparison::Equal } else { Comparison::DiffersFrom(0) })
             }
             Shape::FileToFile | Shape::SparseToFile => content::compare_files(&self.source.path, &self.dest.path),
@@ -304,10 +303,10 @@ impl Bed {
         }
     }
 
-    /// Makes both sides differ by one bit in the middle, and drops the page cache of both.
+    /// Makes both sides differ by one bit in the middle, and evicts both from the page cache.
     ///
     /// # Errors
-    /// When a side cannot be reached.
+    /// A side cannot be opened.
     pub fn damage(&self) -> Result<()> {
         content::flip(&self.dest, self.bytes)?;
         loop_device::forget_pages(&self.dest.path)?;
@@ -317,7 +316,7 @@ impl Bed {
     /// Bytes of both sides that are in the page cache.
     ///
     /// # Errors
-    /// When a side cannot be opened.
+    /// A side cannot be opened.
     pub fn cached_bytes(&self) -> Result<u64> {
         let source = match self.shape {
             Shape::PipeToDevice => 0,

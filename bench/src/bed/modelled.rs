@@ -1,4 +1,4 @@
-//! Modelled disks: disks whose time is arithmetic, so that a copier's own losses show.
+//! Modelled disks: their times are calculated, so that the overhead of a copier shows.
 use super::server::{Disk, Server};
 use super::{Bed, Place, Recipe, Shape, Size, content};
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use modelled_disk::parameters::{Extent, Parameters};
 use modelled_disk::preset::Preset;
 use std::time::Duration;
 
-/// A command of this many bytes is what the medium's own arithmetic counts with: one overhead for each MiB.
+/// The command size in the calculation for the medium: one overhead per MiB.
 pub(super) const COMMAND_BYTES: u64 = 1 << 20;
 
 pub(super) fn recipes() -> Vec<Recipe> {
@@ -31,20 +31,20 @@ pub(super) fn recipes() -> Vec<Recipe> {
     ]
 }
 
-/// What a pair is made of.
+/// The two disks of a bed.
 pub(super) struct Pair {
     pub source: &'static str,
     pub dest: &'static str,
-    /// By how much its time is shortened: the ratios stay, the wait does not.
+    /// Factor by which its time is shortened: ratios are the same, waiting is shorter.
     pub time_scale: u32,
-    /// Bytes in full size: a few seconds of the slower side.
+    /// Bytes in full size: a few seconds for the slower side.
     pub bytes: u64,
 }
 
 fn pair_named(name: &str) -> Result<Pair> {
     let (source, dest, time_scale, mib) = match name {
         "disk-ssd" => ("sata-ssd", "sata-ssd", 1, 512),
-        // Past the 256 MiB after which the slow one gets slower.
+        // Beyond the 256 MiB after which the slow one gets slower.
         "disk-fast-slow" => ("fast-ssd", "slow-ssd", 2, 320),
         "disk-slow-fast" => ("slow-ssd", "fast-ssd", 2, 320),
         "disk-7200" => ("disk-7200", "disk-7200", 1, 512),
@@ -56,7 +56,7 @@ fn pair_named(name: &str) -> Result<Pair> {
     Ok(Pair { source, dest, time_scale, bytes: mib << 20 })
 }
 
-/// A disk to serve, with its bytes and its time scale in.
+/// A disk to serve, with its size and its time scale set.
 pub(super) fn disk(name: &str, bytes: u64, time_scale: u32) -> Result<(&'static Preset, Parameters)> {
     let preset = Preset::named(name).map_err(Error)?;
     let mut parameters = preset.parameters();
@@ -69,21 +69,21 @@ fn make_pair(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> 
     pair(recipe, &pair_named(recipe.name)?, workplace, size)
 }
 
-/// The pair of this name, so long that its time is worth an estimate.
+/// The pair of this name, long enough that its duration is worth an estimate.
 pub(crate) fn long_pair(name: &'static str, workplace: &Workplace, size: Size) -> Result<Bed> {
     let recipe = Recipe { name, title: name, make: make_pair, seed: 0 };
-    // About a minute of the slow pair of 2001, and 20 s of the others.
+    // About a minute for the slow pair of 2001, and 20 s for the others.
     let (time_scale, gibibytes) = match (name, size) {
         ("disk-2001", Size::Full) => (8, 4),
         (_, Size::Full) => (1, 4),
         _ => (2, 1),
     };
     let long = Pair { time_scale, bytes: gibibytes << 30, ..pair_named(name)? };
-    // Below some 3 GiB no copy is estimated: smaller sizes only show that it runs.
+    // Copies below about 3 GiB are not estimated: smaller sizes only show that it works.
     pair(&recipe, &long, workplace, if size == Size::Tiny { size } else { Size::Full })
 }
 
-/// A modelled disk to be copied onto another.
+/// A modelled disk to be copied to another.
 pub(super) fn pair(recipe: &Recipe, pair: &Pair, workplace: &Workplace, size: Size) -> Result<Bed> {
     let bytes = size.bytes(pair.bytes, 16 << 20);
     let from = disk(pair.source, bytes, pair.time_scale)?;
@@ -110,7 +110,7 @@ pub(super) fn pair(recipe: &Recipe, pair: &Pair, workplace: &Workplace, size: Si
     })
 }
 
-/// The second half of a disk made equal to the first: partitions, as one would have them.
+/// Copies the first half of a disk to the second: both are partitions.
 fn make_self(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
     let bytes = size.bytes(256 << 20, 8 << 20);
     let disk = disk("disk-7200", 2 * bytes, 1)?;
@@ -131,7 +131,7 @@ fn make_self(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> 
     })
 }
 
-/// Two partitions of `bytes` each, which are all of the disk.
+/// Two partitions of `bytes` each, which fill the disk.
 pub(super) fn halves(server: &Server, whole: &Place, bytes: u64) -> Result<(Place, Place)> {
     let part = |number: u32, offset: u64| -> Result<Place> {
         let path = server.device.add_partition(number, offset, bytes)?;
@@ -140,19 +140,19 @@ pub(super) fn halves(server: &Server, whole: &Place, bytes: u64) -> Result<(Plac
     Ok((part(1, 0)?, part(2, bytes)?))
 }
 
-/// How long the whole disk takes to be read.
+/// The time for reading the whole disk.
 pub(super) fn reads(what: &str, disk: &Parameters) -> Limit {
     let whole = Extent { offset: 0, len: disk.size_bytes };
     limit(what, least_seconds(disk, Job::Read, whole, COMMAND_BYTES))
 }
 
-/// The seeds' pair, for their tables: small, as GNU dd is to copy it with 512 bytes too.
+/// The pair for the tables of the old documents: small, because GNU dd also copies it with 512-byte blocks.
 pub(crate) fn seed_pair(workplace: &Workplace, size: Size) -> Result<Bed> {
     let recipe = Recipe { name: "disk-2001", title: "The seeds' SCSI pair of 2001", make: make_pair, seed: 0 };
     make_pair(&recipe, workplace, size)
 }
 
-/// One disk, with noise on it: for tables about reading.
+/// A single disk with noise: for tables about reading.
 pub(crate) fn single(name: &'static str, workplace: &Workplace, size: Size) -> Result<Bed> {
     let recipe = Recipe { name, title: name, make: make_pair, seed: 0 };
     let bytes = size.bytes(256 << 20, 16 << 20);
@@ -173,14 +173,14 @@ pub(super) fn start(
         words: &[format!("preset={}", preset.name)],
         bytes: parameters.size_bytes,
         time_scale: parameters.time_scale,
-        // A stick does not say that nothing turns in it, so the kernel takes it for a disk that does (sd(4),
+        // A stick does not report that it is non-rotational, so the kernel treats it as rotational (sd(4),
         // usb-storage).
         rotates: preset.rotational() || preset.name == "usb-stick",
     };
     Server::start(&disk, workplace.memory())
 }
 
-/// How long the disk has to be idle to be as fast as before, and a little more.
+/// The idle time after which the disk is as fast as before, and a little more.
 fn rest(disk: &Parameters) -> Duration {
     Duration::from_nanos(disk.scaled().recover_ns).mul_f64(1.2)
 }

@@ -1,4 +1,4 @@
-//! A modelled disk, served three ways: as an NBD URI, as a file through nbdfuse, and as a block device on that file.
+//! A modelled disk, available as an NBD URI, as a file through nbdfuse, and as a loop device over that file.
 use super::Place;
 use super::content::Removed;
 use super::loop_device::LoopDevice;
@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a server may take until it serves.
+/// Maximum time until a server is ready.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A disk that is being served. Dropping it ends the servers, the block device first.
+/// A disk that is being served. Dropping it ends the servers, after the loop device.
 pub struct Server {
     /// The block device.
     pub device: LoopDevice,
@@ -22,26 +22,26 @@ pub struct Server {
     _dir: Removed,
 }
 
-/// What to serve.
+/// The disk to serve.
 #[derive(Clone, Debug)]
 pub struct Disk<'a> {
-    /// Short name, for the files it needs.
+    /// Short name, for its files.
     pub name: &'a str,
     /// Parameters of the plugin, `key=value`; a preset comes first.
     pub words: &'a [String],
     /// Its size.
     pub bytes: u64,
-    /// By how much its time is shortened.
+    /// Factor by which its time is shortened.
     pub time_scale: f64,
-    /// Whether it is to say that its head moves.
+    /// Whether it reports itself as rotational.
     pub rotates: bool,
 }
 
 impl Server {
-    /// Serves `disk`, with its bytes and sockets in `memory`.
+    /// Serves `disk`, with its data and sockets in `memory`.
     ///
     /// # Errors
-    /// When nbdkit, its plugin, nbdfuse or a loop device cannot be had.
+    /// nbdkit, its plugin, nbdfuse or a loop device is not available.
     pub fn start(disk: &Disk<'_>, memory: &Path) -> Result<(Self, Place)> {
         let dir = memory.join(disk.name);
         fs::create_dir(&dir).doing(format_args!("make {}", dir.display()))?;
@@ -62,7 +62,7 @@ impl Server {
 
 fn start_nbdkit(disk: &Disk<'_>, dir: &Path, socket: &Path, store: &Path) -> Result<Running> {
     let mut command = Command::new("nbdkit");
-    // The socket is there a little before anybody listens to it; this file, once somebody does.
+    // The socket exists before the server listens; this file only when it does.
     let ready = dir.join("ready");
     command.args(["--foreground", "--exit-with-parent", "--threads", "32", "--pidfile"]).arg(&ready);
     command.arg("--unix").arg(socket);
@@ -73,13 +73,15 @@ fn start_nbdkit(disk: &Disk<'_>, dir: &Path, socket: &Path, store: &Path) -> Res
     nbdkit.until(|| ready.exists())
 }
 
-/// The plugin, which cargo puts beside the bench itself.
+/// The plugin, which cargo builds next to the bench.
 fn plugin() -> Result<PathBuf> {
     const NAME: &str = "libmodelled_disk.so";
     let own = std::env::current_exe()?;
     let dirs = own.ancestors().skip(1).take(2);
     let found = dirs.map(|dir| dir.join(NAME)).find(|path| path.exists());
-    found.ok_or_else(|| Error(format!("{NAME} is not beside {}; run `make bench`, which builds it", own.display())))
+    found.ok_or_else(|| {
+        Error(format!("{NAME} does not exist next to {}; run `make bench`, which builds it", own.display()))
+    })
 }
 
 /// A mounted nbdfuse.
@@ -102,7 +104,7 @@ impl Fuse {
 
 impl Drop for Fuse {
     fn drop(&mut self) {
-        // The kernel detaches the loop device a moment after its last user has closed it: until then, the mount is
+        // The kernel detaches the loop device shortly after its last user has closed it: until then, the mount is
         // busy.
         let started = Instant::now();
         while rustix::mount::unmount(&self.mount, rustix::mount::UnmountFlags::empty()).is_err() {
@@ -116,7 +118,7 @@ impl Drop for Fuse {
     }
 }
 
-/// A program in the background; ended and waited for when dropped.
+/// A background process; ended and waited for when dropped.
 struct Running {
     child: Child,
     log: PathBuf,
@@ -125,23 +127,23 @@ struct Running {
 
 impl Running {
     fn start(mut command: Command, log: &Path) -> Result<Self> {
-        let said = File::create(log)?;
-        command.stdin(Stdio::null()).stdout(said.try_clone()?).stderr(said);
+        let messages = File::create(log)?;
+        command.stdin(Stdio::null()).stdout(messages.try_clone()?).stderr(messages);
         die_with_parent(&mut command, libc::SIGTERM);
         let name = command.get_program().to_string_lossy().into_owned();
         let child = command.spawn().doing(format_args!("run {name}"))?;
         Ok(Self { child, log: log.into(), name })
     }
 
-    /// Waits until it serves.
+    /// Waits until it is ready.
     fn until(mut self, ready: impl Fn() -> bool) -> Result<Self> {
         let started = Instant::now();
         while !ready() {
             let ended = self.child.try_wait()?;
             if ended.is_some() || started.elapsed() > PATIENCE {
-                let said = fs::read_to_string(&self.log).unwrap_or_default();
+                let messages = fs::read_to_string(&self.log).unwrap_or_default();
                 let how = ended.map_or("does not serve".into(), |status| format!("ended with {status}"));
-                return Err(Error(format!("{} {how}: {}", self.name, said.trim())));
+                return Err(Error(format!("{} {how}: {}", self.name, messages.trim())));
             }
             std::thread::sleep(Duration::from_millis(5));
         }

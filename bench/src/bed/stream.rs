@@ -1,4 +1,4 @@
-//! Streams: where one side has no offsets.
+//! Streams: one side has no offsets.
 use super::content::Removed;
 use super::memory::device;
 use super::{Bed, Place, Recipe, Shape, Size, content};

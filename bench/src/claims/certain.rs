@@ -1,14 +1,14 @@
-//! What certainty may cost: the claims of the beds where haul's options are held against haul without them, and against
-//! what one does in its place.
+//! The cost of verification: claims about the beds on which haul's options are compared with haul without them, and
+//! with the usual alternatives.
 use super::{Ask, Bound, Claim, NO_PEER, Seen, Verdict, limit, not_slower};
 use crate::numbers::{HAUL, Pairs, Standing, median, ratios_in_pairs, standing};
 use crate::result::ContenderResult;
 
-/// A digest or a manifest may cost this much of a copy's time, in percent.
+/// Maximum cost of a digest or a manifest, in percent of a copy's time.
 const DIGEST_MAX: f64 = 5.0;
-/// A journal may cost this much, in percent.
+/// Maximum cost of a journal, in percent.
 const JOURNAL_MAX: f64 = 1.0;
-/// Two dests at once are at least so many times as fast as one after the other; twice would be all there is.
+/// Two dests at once are at least this many times as fast as one after the other; 2 is the maximum.
 const BOTH_SPEED_MIN: f64 = 1.9;
 
 const HASH: &str = "haul --hash blake3";
@@ -19,10 +19,10 @@ const NO_JOURNAL: &str = "haul --no-journal";
 const DELTA: &str = "haul --delta";
 const ONE_BY_ONE: &str = "haul, one by one";
 
-/// A claim of a bed: its words, its bound, and how it is answered.
+/// A claim about a bed: its words, its bound, and its function.
 type Asked = (&'static str, Bound, f64, &'static str, Ask);
 
-/// The claims of the bed called `name`; none where it is no bed of certainty.
+/// The claims about the bed called `name`; none if it is not about verification.
 pub(super) fn asked_of(name: &str) -> Vec<Asked> {
     use Bound::{AtLeast, AtMost};
     match name {
@@ -59,7 +59,7 @@ pub(super) fn asked_of(name: &str) -> Vec<Asked> {
     }
 }
 
-/// How much longer `dear` takes than `cheap`, in percent, with what the rounds have between them.
+/// How much longer `dear` takes than `cheap`, in percent, with the range over the rounds.
 fn costs(seen: &Seen, claim: &mut Claim, dear: &str, cheap: &str) {
     let Some(ratios) = ratios(seen, claim, dear, cheap) else { return };
     let percent: Vec<f64> = ratios.iter().map(|ratio| 100.0 * ratio - 100.0).collect();
@@ -68,21 +68,21 @@ fn costs(seen: &Seen, claim: &mut Claim, dear: &str, cheap: &str) {
     let note = format!("beside {cheap}; {:+.1} to {:+.1} % in {}", range.0, range.1, rounds(percent.len()));
     let kept = percent.iter().filter(|percent| claim.wanted.is_none_or(|wanted| **percent <= wanted)).count();
     let pairs = Pairs { median: median(percent.clone()), won: kept, rounds: percent.len() };
-    claim.judge(pairs.median, note);
+    claim.check(pairs.median, note);
     equal_if_near(claim, pairs);
 }
 
-/// How many times as fast `ours` is as `other`.
+/// How many times as fast as `other` `ours` is.
 fn faster(seen: &Seen, claim: &mut Claim, ours: &str, other: &str) {
     let Some(ratios) = ratios(seen, claim, other, ours) else { return };
     let won = ratios.iter().filter(|ratio| claim.wanted.is_none_or(|wanted| **ratio >= wanted)).count();
     let pairs = Pairs { median: median(ratios.clone()), won, rounds: ratios.len() };
     let note = format!("beside {other}; so in {won} of {}", rounds(pairs.rounds));
-    claim.judge(pairs.median, note);
+    claim.check(pairs.median, note);
     equal_if_near(claim, pairs);
 }
 
-/// The peer that does best decides.
+/// The best peer is decisive.
 fn verify_of_peers(seen: &Seen, claim: &mut Claim) {
     let peers = seen.peers().filter(|(peer, _)| !peer.name.starts_with(HAUL));
     let best = peers.min_by(|(_, a), (_, b)| a.median_s.total_cmp(&b.median_s)).map(|(peer, _)| peer.name.clone());
@@ -92,7 +92,7 @@ fn verify_of_peers(seen: &Seen, claim: &mut Claim) {
     }
 }
 
-/// A noise that hides on which side of the bound the figure is, is called by its name.
+/// If noise hides on which side of the bound the value is, the verdict states that.
 fn equal_if_near(claim: &mut Claim, pairs: Pairs) {
     if claim.verdict == Verdict::FallsShort && pairs.are_near() {
         claim.verdict = Verdict::Equal;
@@ -103,7 +103,8 @@ fn rounds(count: usize) -> String {
     format!("{count} round{}", if count == 1 { "" } else { "s" })
 }
 
-/// The times of `these` by those of `others`, round by round; `None`, with the claim answered, where one was not right.
+/// The ratios of the times of `these` to those of `others`, round by round; `None`, with the claim answered, if one
+/// was not correct.
 fn ratios(seen: &Seen, claim: &mut Claim, these: &str, others: &str) -> Option<Vec<f64>> {
     let these = right(seen, claim, these)?;
     let others = right(seen, claim, others)?;
@@ -115,7 +116,8 @@ fn ratios(seen: &Seen, claim: &mut Claim, these: &str, others: &str) -> Option<V
     Some(ratios)
 }
 
-/// The contender called `name`. haul that was wrong falls short; a peer that was wrong, or is not there, says nothing.
+/// The contender called `name`. If haul was wrong, the claim falls short; if a peer was wrong, or is not installed,
+/// there is no verdict.
 fn right<'a>(seen: &Seen<'a>, claim: &mut Claim, name: &str) -> Option<&'a ContenderResult> {
     let Some(found) = seen.bed.contenders.iter().find(|contender| contender.name == name) else {
         claim.note = format!("{name} is not there");
@@ -125,7 +127,7 @@ fn right<'a>(seen: &Seen<'a>, claim: &mut Claim, name: &str) -> Option<&'a Conte
         Standing::Ranked(_) => Some(found),
         Standing::Marked(why) => {
             let verdict = if name.starts_with(HAUL) { Verdict::FallsShort } else { Verdict::NotKnown };
-            claim.settle(None, verdict, format!("{name} {why}"));
+            claim.conclude(None, verdict, format!("{name} {why}"));
             None
         }
     }

@@ -1,4 +1,4 @@
-//! haul, which looks for its pace, against the best of some fixed block sizes and depths.
+//! haul with auto-tuning, compared with the best of several fixed block sizes and depths.
 use super::{Claim, Seen};
 use crate::numbers;
 use crate::result::Run;
@@ -8,7 +8,7 @@ pub(super) const MEDIAN_MAX: f64 = 1.05;
 /// At most this many times the best fixed pair, in any round.
 pub(super) const WORST_MAX: f64 = 1.10;
 
-/// haul's time by that of the fastest fixed pair of the same round, in each round, and who that was.
+/// haul's time relative to that of the fastest fixed pair of the same round, in each round, and that pair.
 fn ratios(seen: &Seen) -> Vec<(f64, String)> {
     let of_round = |run: &Run| {
         let others = seen.peers().flat_map(|(peer, _)| peer.runs.iter().map(move |run| (run, &peer.name)));
@@ -20,7 +20,7 @@ fn ratios(seen: &Seen) -> Vec<(f64, String)> {
     haul.map(|haul| haul.runs.iter().filter_map(of_round).collect()).unwrap_or_default()
 }
 
-/// The best of each round, the most frequent first: `against 1M x 4 (3 of 5), 512K x 8`.
+/// The best pairs of the rounds, the most frequent first: `against 1M x 4 (3 of 5), 512K x 8`.
 fn against(ratios: &[(f64, String)]) -> String {
     let mut names: Vec<(usize, &str)> = Vec::new();
     for (_, name) in ratios {
@@ -39,13 +39,13 @@ fn against(ratios: &[(f64, String)]) -> String {
 pub(super) fn median(seen: &Seen, claim: &mut Claim) {
     let ratios = ratios(seen);
     if !ratios.is_empty() {
-        claim.judge(numbers::median(ratios.iter().map(|(ratio, _)| *ratio).collect()), against(&ratios));
+        claim.check(numbers::median(ratios.iter().map(|(ratio, _)| *ratio).collect()), against(&ratios));
     }
 }
 
 /// The worst round.
 pub(super) fn worst(seen: &Seen, claim: &mut Claim) {
     if let Some((ratio, name)) = ratios(seen).into_iter().max_by(|(a, _), (b, _)| a.total_cmp(b)) {
-        claim.judge(ratio, format!("against {name}"));
+        claim.check(ratio, format!("against {name}"));
     }
 }

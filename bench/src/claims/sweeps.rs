@@ -1,16 +1,16 @@
-//! The claims of a sweep: point by point, and in one sentence over all of them.
+//! The claims about a sweep: point by point, and one about all of them.
 use super::{Bound, Claim, Verdict};
 use crate::numbers::{self, AtPoint};
 use crate::result::{PointResult, Sweep};
 
-/// Most points that a claim names; the table has all of them.
+/// Maximum number of points in a claim; the table has all of them.
 const NAMED_MAX: usize = 3;
 
-/// What comes of one point.
+/// The verdict of one point.
 pub fn at_point(point: &PointResult) -> Verdict {
     match numbers::at_point(point) {
         Some(seen) if seen.pairs.median >= point.wanted => Verdict::Holds,
-        // Where more than equality is wanted, no noise makes it so.
+        // If more than equality is required, noise does not excuse it.
         Some(seen) if point.wanted == 1.0 && seen.pairs.are_near() => Verdict::Equal,
         Some(_) => Verdict::FallsShort,
         None if point.wrong.is_some() => Verdict::FallsShort,
@@ -18,7 +18,7 @@ pub fn at_point(point: &PointResult) -> Verdict {
     }
 }
 
-/// The claims of `sweep`: one for each point of which more is wanted than not to be slower, and one for the others.
+/// The claims about `sweep`: one for each point at which haul must be faster, and one for the others.
 pub fn of_sweep(sweep: &Sweep) -> Vec<Claim> {
     let (plain, special): (Vec<_>, Vec<_>) = sweep.points.iter().partition(|point| point.wanted == 1.0);
     let special = special.into_iter().map(|point| {
@@ -29,7 +29,7 @@ pub fn of_sweep(sweep: &Sweep) -> Vec<Claim> {
     special.chain(all).collect()
 }
 
-/// The worst of `points` decides; those that do not hold are named.
+/// The worst of `points` is decisive; those that fall short are listed.
 fn claim(what: String, wanted: f64, points: &[&PointResult]) -> Claim {
     let seen = |point: &&PointResult| numbers::at_point(point).map(|seen| (point.name.clone(), seen));
     let least = points.iter().filter_map(seen).min_by(|(_, a), (_, b)| a.pairs.median.total_cmp(&b.pairs.median));
@@ -37,7 +37,7 @@ fn claim(what: String, wanted: f64, points: &[&PointResult]) -> Claim {
     let worst = [Verdict::FallsShort, Verdict::NotKnown, Verdict::Equal];
     let verdict = worst.into_iter().find(|worst| verdicts.contains(worst)).unwrap_or(Verdict::Holds);
     let mut short: Vec<_> = points.iter().filter(|point| at_point(point) != Verdict::Holds).collect();
-    // What has no figure was wrong: that comes first.
+    // Points without a value were wrong, and come first.
     short.sort_by(|a, b| speed(a).total_cmp(&speed(b)));
     let short: Vec<String> = short.into_iter().map(named).collect();
     let note = match (&least, short.is_empty()) {
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
     use crate::result::PairRun;
 
-    /// A point where GNU dd takes these times and haul one second.
+    /// A point at which GNU dd takes these times and haul one second.
     fn point(name: &str, wanted: f64, peers_s: &[f64]) -> PointResult {
         let run = |(at, peer_s): (usize, &f64)| PairRun { round: at as u32 + 1, peer_s: *peer_s, haul_s: 1.0 };
         let runs = peers_s.iter().enumerate().map(run).collect();
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slowest_point_decides_whether_haul_is_nowhere_slower() {
+    fn the_slowest_point_decides_the_claim_of_nowhere_slower() {
         let of = |peers_s| {
             let claims = of_sweep(&sweep(vec![point("bs=512", 1.0, &[9.0, 9.0, 9.0]), point("bs=1K", 1.0, peers_s)]));
             assert_eq!(claims.len(), 1);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_points_that_fall_short_the_worst_are_named() {
+    fn the_worst_of_many_failed_points_are_named() {
         let points = [0.9, 0.6, 0.8, 0.7, 0.5].map(|ratio| point(&format!("at {ratio}"), 1.0, &[ratio]));
         let note = of_sweep(&sweep(points.into()))[0].note.clone();
         let places = ["at 0.5", "at 0.6", "at 0.7", "and 2 more"].map(|part| note.find(part).expect(part));
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn where_more_is_wanted_a_claim_of_its_own_knows_no_equality() {
+    fn a_claim_that_requires_more_does_not_hold_by_equality() {
         let of = |peers_s| {
             let claims = of_sweep(&sweep(vec![point("no bs=", 50.0, peers_s), point("bs=512", 1.0, &[1.0])]));
             assert_eq!(claims.len(), 2);
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_bytes_are_never_fast_and_what_did_not_run_is_not_known() {
+    fn wrong_bytes_fail_every_claim_and_missing_runs_are_unknown() {
         let wrong = PointResult { wrong: Some("haul failed".into()), ..point("bs=512", 1.0, &[9.0]) };
         let claims = of_sweep(&sweep(vec![wrong]));
         assert_eq!((claims[0].figure, claims[0].verdict), (None, Verdict::FallsShort));

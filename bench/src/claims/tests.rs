@@ -1,8 +1,8 @@
-//! Each claim on both sides of its bound.
+//! Each claim inside and outside of its bound.
 use super::*;
 use crate::result::{Limit, Run, Verdict as RunVerdict};
 
-/// A contender whose runs take `walls_s`; a GiB costs it `cpu_s` of the machine.
+/// A contender whose runs take `walls_s`, with `cpu_s` of processor time per GiB.
 fn contender(name: &str, walls_s: &[f64], cpu_s: f64) -> ContenderResult {
     let run = |(index, &wall_s): (usize, &f64)| Run {
         round: index as u32 + 1,
@@ -12,7 +12,7 @@ fn contender(name: &str, walls_s: &[f64], cpu_s: f64) -> ContenderResult {
         ..Run::default()
     };
     let runs = walls_s.iter().enumerate().map(run).collect();
-    ContenderResult { name: name.into(), runs, witness_left: Some(1.0), ..ContenderResult::default() }
+    ContenderResult { name: name.into(), runs, test_file_left: Some(1.0), ..ContenderResult::default() }
 }
 
 fn bed(name: &str, contenders: Vec<ContenderResult>) -> BedResult {
@@ -28,74 +28,74 @@ fn claim(bed: &BedResult, start: &str) -> Claim {
 }
 
 #[track_caller]
-fn assert_says(bed: &BedResult, start: &str, figure: f64, verdict: Verdict) {
+fn assert_verdict(bed: &BedResult, start: &str, figure: f64, verdict: Verdict) {
     let claim = claim(bed, start);
     assert!((claim.figure.expect("no figure") - figure).abs() < 1e-9, "{claim:?}");
     assert_eq!(claim.verdict, verdict, "{claim:?}");
 }
 
 #[test]
-fn through_memory_1_4_times_the_best_peer_is_wanted() {
+fn copies_in_memory_require_1_4_times_the_best_peer() {
     let with = |peer_s| bed("ram", vec![contender("haul", &[1.0], 1.0), contender("dd", &[peer_s], 2.0)]);
-    assert_says(&with(1.4), "at least 1.4", 1.4, Verdict::Holds);
-    assert_says(&with(1.39), "at least 1.4", 1.39, Verdict::FallsShort);
+    assert_verdict(&with(1.4), "at least 1.4", 1.4, Verdict::Holds);
+    assert_verdict(&with(1.39), "at least 1.4", 1.39, Verdict::FallsShort);
 }
 
 #[test]
-fn through_memory_the_least_processor_time_of_all_is_wanted_however_slow_they_are() {
+fn copies_in_memory_require_the_least_processor_time_of_all_peers() {
     let with = |peer_cpu_s| bed("ram", vec![contender("haul", &[1.0], 1.0), contender("dd", &[9.0], peer_cpu_s)]);
-    assert_says(&with(1.0), "least processor time of all", 1.0, Verdict::Holds);
-    assert_says(&with(0.9), "least processor time of all", 1.0, Verdict::FallsShort);
+    assert_verdict(&with(1.0), "least processor time of all", 1.0, Verdict::Holds);
+    assert_verdict(&with(0.9), "least processor time of all", 1.0, Verdict::FallsShort);
 }
 
 #[test]
-fn elsewhere_processor_time_is_compared_with_those_that_reach_90_percent_of_the_speed() {
+fn other_beds_compare_processor_time_with_peers_at_90_percent_of_the_speed() {
     let with = |peer_s| bed("any", vec![contender("haul", &[0.9], 1.0), contender("dd", &[peer_s], 0.5)]);
-    assert_says(&with(1.0), "least processor time of those", 1.0, Verdict::FallsShort);
-    assert_says(&with(1.01), "least processor time of those", 1.0, Verdict::Holds);
+    assert_verdict(&with(1.0), "least processor time of those", 1.0, Verdict::FallsShort);
+    assert_verdict(&with(1.01), "least processor time of those", 1.0, Verdict::Holds);
     assert_eq!(claim(&with(1.01), "least processor time of those").wanted, None);
 }
 
 #[test]
-fn a_modelled_disk_is_held_against_its_limit() {
+fn a_modelled_disk_is_compared_with_its_limit() {
     let with = |haul_s| bed("disk-nvme", vec![contender("haul", &[haul_s], 1.0), contender("dd", &[2.0], 1.0)]);
-    assert_says(&with(1.05), "within 5 %", 1.05, Verdict::Holds);
-    assert_says(&with(1.06), "within 5 %", 1.06, Verdict::FallsShort);
+    assert_verdict(&with(1.05), "within 5 %", 1.05, Verdict::Holds);
+    assert_verdict(&with(1.06), "within 5 %", 1.06, Verdict::FallsShort);
     let mut unlimited = with(1.0);
     unlimited.limits.clear();
     assert_eq!(claim(&unlimited, "within 5 %").verdict, Verdict::NotKnown);
 }
 
 #[test]
-fn only_where_a_head_moves_10_percent_before_the_best_are_wanted() {
+fn only_rotational_disks_require_10_percent_above_the_best_peer() {
     let with = |name, peer_s| bed(name, vec![contender("haul", &[1.0], 1.0), contender("dd", &[peer_s], 1.0)]);
     for name in ["disk-7200", "disk-self"] {
-        assert_says(&with(name, 1.1), "best of all", 1.1, Verdict::Holds);
-        assert_says(&with(name, 1.09), "best of all", 1.09, Verdict::FallsShort);
+        assert_verdict(&with(name, 1.1), "best of all", 1.1, Verdict::Holds);
+        assert_verdict(&with(name, 1.09), "best of all", 1.09, Verdict::FallsShort);
     }
     assert!(claims(&with("disk-nvme", 1.1)).iter().all(|claim| !claim.what.starts_with("best of all")));
 }
 
 #[test]
-fn streams_and_files_are_held_against_the_best_peer() {
+fn streams_and_files_are_compared_with_the_best_peer() {
     let with = |name, peer_s| bed(name, vec![contender("haul", &[1.0], 1.0), contender("dd", &[peer_s], 1.0)]);
     for name in ["stream-in", "file-ext4"] {
-        assert_says(&with(name, 1.0), "as fast as", 1.0, Verdict::Holds);
-        // Of one round nothing can be called noise.
-        assert_says(&with(name, 0.999), "as fast as", 0.999, Verdict::FallsShort);
+        assert_verdict(&with(name, 1.0), "as fast as", 1.0, Verdict::Holds);
+        // Noise cannot be determined from one round.
+        assert_verdict(&with(name, 0.999), "as fast as", 0.999, Verdict::FallsShort);
     }
 }
 
 #[test]
-fn slower_in_the_median_but_not_in_a_third_of_the_rounds_is_equal_within_the_spread() {
+fn a_slower_median_with_a_third_of_faster_rounds_is_equal_within_the_spread() {
     let with = |peer_s: &[f64]| bed("stream-in", vec![contender("haul", &[1.0; 5], 1.0), contender("dd", peer_s, 1.0)]);
-    assert_says(&with(&[0.98, 0.97, 0.99, 1.02, 1.03]), "as fast as", 0.99, Verdict::Equal);
-    // One round out of five does not make it equal.
-    assert_says(&with(&[0.98, 0.97, 0.99, 0.98, 9.0]), "as fast as", 0.98, Verdict::FallsShort);
+    assert_verdict(&with(&[0.98, 0.97, 0.99, 1.02, 1.03]), "as fast as", 0.99, Verdict::Equal);
+    // One of five rounds does not make it equal.
+    assert_verdict(&with(&[0.98, 0.97, 0.99, 0.98, 9.0]), "as fast as", 0.98, Verdict::FallsShort);
 }
 
 #[test]
-fn the_peer_that_counts_is_the_one_haul_does_worst_against_pair_by_pair() {
+fn the_best_peer_is_chosen_by_paired_ratios() {
     let haul = contender("haul", &[1.0, 2.0, 4.0], 1.0);
     let steady = contender("steady", &[2.1, 2.1, 2.1], 1.0);
     let paired = contender("paired", &[0.9, 1.8, 3.6], 1.0);
@@ -104,7 +104,7 @@ fn the_peer_that_counts_is_the_one_haul_does_worst_against_pair_by_pair() {
 }
 
 #[test]
-fn aside_and_wrong_contenders_are_nobodys_rival() {
+fn unranked_and_wrong_contenders_are_not_compared() {
     let mut aside = contender("haul --engine sync", &[0.1], 0.1);
     aside.aside = true;
     let mut wrong = contender("wrong", &[0.1], 0.1);
@@ -117,19 +117,19 @@ fn aside_and_wrong_contenders_are_nobodys_rival() {
 }
 
 #[test]
-fn memory_is_claimed_on_every_bed_and_the_witness_where_it_was_measured() {
+fn memory_is_claimed_on_every_bed_and_the_cached_test_file_where_measured() {
     let mut bed = bed("any", vec![contender("haul", &[1.0], 1.0)]);
-    assert_says(&bed, "the witness", 100.0, Verdict::Holds);
-    assert_says(&bed, "at most 64 MiB", 20.0, Verdict::Holds);
-    (bed.contenders[0].witness_left, bed.contenders[0].runs[0].resident_bytes) = (Some(0.98), 65 << 20);
-    assert_says(&bed, "the witness", 98.0, Verdict::FallsShort);
-    assert_says(&bed, "at most 64 MiB", 65.0, Verdict::FallsShort);
-    bed.contenders[0].witness_left = None;
-    assert!(claims(&bed).iter().all(|claim| !claim.what.contains("witness")), "it was not measured");
+    assert_verdict(&bed, "the test file", 100.0, Verdict::Holds);
+    assert_verdict(&bed, "at most 64 MiB", 20.0, Verdict::Holds);
+    (bed.contenders[0].test_file_left, bed.contenders[0].runs[0].resident_bytes) = (Some(0.98), 65 << 20);
+    assert_verdict(&bed, "the test file", 98.0, Verdict::FallsShort);
+    assert_verdict(&bed, "at most 64 MiB", 65.0, Verdict::FallsShort);
+    bed.contenders[0].test_file_left = None;
+    assert!(claims(&bed).iter().all(|claim| !claim.what.contains("test file")), "it was not measured");
 }
 
 #[test]
-fn nothing_holds_where_haul_copied_wrongly() {
+fn no_claim_holds_if_haul_copied_wrong_bytes() {
     let mut haul = contender("haul", &[1.0], 1.0);
     haul.runs[0].verdict = RunVerdict::CopiedWrongly { first_difference: 512 };
     let claims = claims(&bed("disk-7200", vec![haul, contender("dd", &[2.0], 2.0)]));
@@ -140,35 +140,35 @@ fn nothing_holds_where_haul_copied_wrongly() {
     }
 }
 
-/// haul with an option, beside haul without it and what else there is, in five rounds.
+/// haul with an option, without it, and alternatives, in five rounds.
 fn certain(name: &str, contenders: &[(&str, [f64; 5])]) -> BedResult {
     bed(name, contenders.iter().map(|(name, walls_s)| contender(name, walls_s, 1.0)).collect())
 }
 
 #[test]
-fn what_digests_and_journals_cost_is_told_in_percent_with_its_noise() {
+fn the_cost_of_digests_and_journals_is_in_percent_with_its_noise() {
     let with = |walls_s| certain("certain-ssd", &[("haul", [2.0; 5]), ("haul --manifest", walls_s)]);
-    assert_says(&with([2.0, 2.06, 2.1, 2.2, 2.2]), "--manifest costs", 5.0, Verdict::Holds);
-    assert_says(&with([2.2, 2.2, 2.2, 2.2, 2.0]), "--manifest costs", 10.0, Verdict::FallsShort);
-    assert_says(&with([2.2, 2.2, 2.2, 2.0, 2.0]), "--manifest costs", 10.0, Verdict::Equal);
+    assert_verdict(&with([2.0, 2.06, 2.1, 2.2, 2.2]), "--manifest costs", 5.0, Verdict::Holds);
+    assert_verdict(&with([2.2, 2.2, 2.2, 2.2, 2.0]), "--manifest costs", 10.0, Verdict::FallsShort);
+    assert_verdict(&with([2.2, 2.2, 2.2, 2.0, 2.0]), "--manifest costs", 10.0, Verdict::Equal);
     let found = claim(&with([2.0, 2.06, 2.1, 2.2, 2.2]), "--manifest costs");
     assert_eq!(found.note, "beside haul; +0.0 to +10.0 % in 5 rounds");
     let with = |walls_s| certain("certain-journal", &[("haul", walls_s), ("haul --no-journal", [2.0; 5])]);
-    assert_says(&with([2.02; 5]), "the journal", 1.0, Verdict::Holds);
-    assert_says(&with([2.03; 5]), "the journal", 1.5, Verdict::FallsShort);
+    assert_verdict(&with([2.02; 5]), "the journal", 1.0, Verdict::Holds);
+    assert_verdict(&with([2.03; 5]), "the journal", 1.5, Verdict::FallsShort);
 }
 
 #[test]
-fn reading_back_is_held_against_a_copy_and_a_read_and_against_the_best_of_the_peers() {
+fn read_back_is_compared_with_copy_plus_read_and_with_the_best_peer() {
     let with = |verify_s: f64| {
         let verify = ("haul --verify", [verify_s; 5]);
         let peers = [("dd, then cmp", [6.0; 5]), ("qemu-img, then compare", [5.0; 5])];
         certain("certain-7200", &[("haul", [2.0; 5]), verify, ("haul, then a read", [4.0; 5]), peers[0], peers[1]])
     };
-    assert_says(&with(4.0), "--verify is not slower", 1.0, Verdict::Holds);
-    assert_says(&with(4.4), "--verify is not slower", 4.0 / 4.4, Verdict::FallsShort);
-    assert_says(&with(4.0), "--verify is faster", 1.25, Verdict::Holds);
-    assert_says(&with(5.5), "--verify is faster", 5.0 / 5.5, Verdict::FallsShort);
+    assert_verdict(&with(4.0), "--verify is not slower", 1.0, Verdict::Holds);
+    assert_verdict(&with(4.4), "--verify is not slower", 4.0 / 4.4, Verdict::FallsShort);
+    assert_verdict(&with(4.0), "--verify is faster", 1.25, Verdict::Holds);
+    assert_verdict(&with(5.5), "--verify is faster", 5.0 / 5.5, Verdict::FallsShort);
     let mut failed = with(4.0);
     failed.contenders[1].runs[4].verdict = RunVerdict::Failed { why: "status 1".into() };
     for start in ["--verify is not slower", "--verify is faster"] {
@@ -181,16 +181,16 @@ fn reading_back_is_held_against_a_copy_and_a_read_and_against_the_best_of_the_pe
 #[test]
 fn two_dests_a_nearly_equal_dest_and_comparing_have_claims_of_their_own() {
     let both = |slow_s| certain("certain-also", &[("haul", [2.0; 5]), ("haul, one by one", [slow_s; 5])]);
-    assert_says(&both(3.8), "two dests", 1.9, Verdict::Holds);
-    assert_says(&both(3.7), "two dests", 1.85, Verdict::FallsShort);
+    assert_verdict(&both(3.8), "two dests", 1.9, Verdict::Holds);
+    assert_verdict(&both(3.7), "two dests", 1.85, Verdict::FallsShort);
     let delta = |ours_s| certain("certain-delta", &[("haul", [2.0; 5]), ("haul --delta", [ours_s; 5])]);
-    assert_says(&delta(0.5), "--delta is faster", 4.0, Verdict::Holds);
-    assert_says(&delta(2.5), "--delta is faster", 0.8, Verdict::FallsShort);
+    assert_verdict(&delta(0.5), "--delta is faster", 4.0, Verdict::Holds);
+    assert_verdict(&delta(2.5), "--delta is faster", 0.8, Verdict::FallsShort);
     assert_eq!(claim(&delta(0.5), "--delta is not slower").note, "ddpt, sparing is not there");
     let compare = |cmp_s| certain("certain-compare", &[("haul", [1.0; 5]), ("cmp", [cmp_s; 5])]);
-    assert_says(&compare(1.2), "never slower", 1.2, Verdict::Holds);
-    assert_says(&compare(0.9), "never slower", 0.9, Verdict::FallsShort);
-    // haul with and without options is no peer of itself.
+    assert_verdict(&compare(1.2), "never slower", 1.2, Verdict::Holds);
+    assert_verdict(&compare(0.9), "never slower", 0.9, Verdict::FallsShort);
+    // haul with and without options is not its own peer.
     assert!(claims(&compare(1.0)).iter().all(|claim| !claim.what.contains("processor time")));
 }
 
@@ -204,18 +204,18 @@ fn every_bed_of_certainty_has_claims() {
 }
 
 #[test]
-fn on_unlike_disks_haul_is_held_against_the_best_fixed_pair_of_each_round() {
-    // The one pair is best in two rounds, the other in one.
+fn on_unlike_disks_haul_is_compared_with_the_best_fixed_pair_of_each_round() {
+    // One pair is best in two rounds, the other in one.
     let with = |walls_s: &[f64]| {
         let pairs = [contender("1M x 4", &[1.0, 1.0, 1.2], 1.0), contender("64K x 16", &[1.1, 1.2, 1.0], 1.0)];
         bed("unlike-256m-a", std::iter::once(contender("haul", walls_s, 1.0)).chain(pairs).collect())
     };
     let good = with(&[1.02, 1.05, 1.10]);
-    assert_says(&good, "within 5 % of the best", 1.05, Verdict::Holds);
-    assert_says(&good, "within 10 %", 1.10, Verdict::Holds);
+    assert_verdict(&good, "within 5 % of the best", 1.05, Verdict::Holds);
+    assert_verdict(&good, "within 10 %", 1.10, Verdict::Holds);
     assert_eq!(claim(&good, "within 5 % of the best").note, "against 1M x 4 (2 of 3), 64K x 16 (1 of 3)");
     let bad = with(&[1.06, 1.06, 1.11]);
-    assert_says(&bad, "within 5 % of the best", 1.06, Verdict::FallsShort);
-    assert_says(&bad, "within 10 %", 1.11, Verdict::FallsShort);
+    assert_verdict(&bad, "within 5 % of the best", 1.06, Verdict::FallsShort);
+    assert_verdict(&bad, "within 10 %", 1.11, Verdict::FallsShort);
     assert_eq!(claim(&bad, "within 10 %").note, "against 64K x 16");
 }

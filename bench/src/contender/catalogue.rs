@@ -1,10 +1,10 @@
-//! The command lines. Each peer gets the options with which it copies this best, as far as its manual and our trials
-//! tell, and is flushed as haul is; haul gets none but what safety asks for.
+//! The command lines. Each peer has the options with which it is fastest at this copy, according to its manual and
+//! our trials, and is flushed as haul is; haul has only options that safety requires.
 use super::Contender;
 use crate::bed::{Bed, Shape, Task};
 use crate::process::Line;
 
-/// Everyone, haul first.
+/// All contenders, haul first.
 pub fn catalogue() -> Vec<Contender> {
     let task = Task::Copy;
     let needs = ("haul", "haul");
@@ -44,7 +44,7 @@ fn words(text: String) -> Option<Line> {
     Some(Line::words(&text))
 }
 
-/// `producer | consumer`, where the bed says which side is a pipe; `None` where neither is.
+/// `producer | consumer`, depending on the side of the bed that is a pipe; `None` if neither is.
 fn piped(bed: &Bed, filter: &str) -> Option<Line> {
     let (source, dest) = paths(bed);
     match bed.shape {
@@ -54,7 +54,7 @@ fn piped(bed: &Bed, filter: &str) -> Option<Line> {
     }
 }
 
-/// A program that only copies its standard input to its standard output, used on whatever the sides are.
+/// A program that copies its standard input to its standard output, for any kind of sides.
 fn filter(bed: &Bed, filter: &str) -> Option<Line> {
     let (source, dest) = paths(bed);
     piped(bed, filter).or_else(|| Some(Line::shell(format!("{filter} < {source} > {dest}"))))
@@ -98,7 +98,7 @@ fn dd_buffered(bed: &Bed, _: &str) -> Option<Line> {
 fn cp(bed: &Bed, _: &str) -> Option<Line> {
     let (source, dest) = paths(bed);
     let files = matches!(bed.shape, Shape::FileToFile | Shape::SparseToFile);
-    // A file system that shares extents would make this no copy at all.
+    // With shared extents it would not be a copy.
     if files { words(format!("cp --reflink=never {source} {dest}")) } else { None }
 }
 
@@ -148,7 +148,7 @@ fn nbdcopy(bed: &Bed, _: &str) -> Option<Line> {
     match bed.shape {
         Shape::PipeToDevice => Some(Line::shell(format!("cat {source} | nbdcopy --flush - {dest}"))),
         Shape::DeviceToPipe => Some(Line::shell(format!("nbdcopy {source} - | sha256sum"))),
-        // It writes into a file that is there and long enough only.
+        // It writes only to an existing file of sufficient length.
         Shape::FileToFile | Shape::SparseToFile => {
             Some(Line::shell(format!("truncate --reference={source} {dest} && nbdcopy --flush {source} {dest}")))
         }
@@ -156,7 +156,7 @@ fn nbdcopy(bed: &Bed, _: &str) -> Option<Line> {
     }
 }
 
-/// Past the file and the block device, straight to the servers: the fewest steps that anyone has.
+/// Bypasses the file and the block device, directly between the servers: the shortest path of all contenders.
 fn nbdcopy_uri(bed: &Bed, _: &str) -> Option<Line> {
     let (source, dest) = (bed.source.uri.as_ref()?, bed.dest.uri.as_ref()?);
     words(format!("nbdcopy --flush {source} {dest}"))

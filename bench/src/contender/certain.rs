@@ -1,10 +1,10 @@
-//! The command lines of those who want to be sure: of haul's options, and of what one does without them.
+//! Command lines of verified copies: with haul's options, and with other programs instead.
 use super::Contender;
 use super::catalogue::{copy, paths};
 use crate::bed::{Bed, Task};
 use crate::process::Line;
 
-/// Everyone; on each kind of bed haul is first.
+/// All contenders; on each kind of bed haul is first.
 pub(super) fn catalogue() -> Vec<Contender> {
     let haul = |name, task, line| Contender {
         name,
@@ -58,14 +58,14 @@ pub(super) fn catalogue() -> Vec<Contender> {
 const DD: &str = "dd if=SOURCE of=DEST bs=1M iflag=direct oflag=direct conv=fsync status=none";
 const QEMU_IMG_COMPARE: &str = "qemu-img compare -q -f raw -F raw -T none SOURCE DEST";
 
-/// A line with the bed's sides in it.
+/// A command line with the bed's sides.
 fn of(bed: &Bed, line: &str) -> Option<Line> {
     let (source, dest) = paths(bed);
     let also = bed.also.as_ref().map(|place| place.path.display().to_string()).unwrap_or_default();
     Some(Line::shell(line.replace("SOURCE", &source).replace("DEST", &dest).replace("ALSO", &also)))
 }
 
-/// Copies past the page cache, so that cmp finds nothing there and has to read the disks.
+/// Copies with direct I/O, so that cmp must read the disks.
 fn then_cmp(bed: &Bed, copy: &str) -> Option<Line> {
     of(bed, &format!("{copy} && cmp SOURCE DEST"))
 }
@@ -74,7 +74,7 @@ fn qemu_img_twice(bed: &Bed, _: &str) -> Option<Line> {
     of(bed, &format!("qemu-img convert -f raw -O raw -T none -t none -m 16 -W -n SOURCE DEST && {QEMU_IMG_COMPARE}"))
 }
 
-/// What `--verify` is held against: a copy, and one read of all that it wrote.
+/// The reference for `--verify`: a copy, followed by one read of the dest.
 fn then_a_read(bed: &Bed, haul: &str) -> Option<Line> {
     let copy = copy(bed, haul, "").text();
     of(bed, &format!("{copy} && {haul} copy --yes --progress none DEST /dev/null"))

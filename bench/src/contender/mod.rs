@@ -1,6 +1,6 @@
-//! Who copies: command lines of haul and of its peers, for each kind of copy.
+//! The contenders: command lines of haul and of its peers, for each kind of copy.
 //!
-//! Must not know: how a bed is made, how a run is measured.
+//! Independent of how a bed is made, and how a run is measured.
 mod catalogue;
 mod certain;
 mod pace;
@@ -13,33 +13,34 @@ use std::path::Path;
 
 /// A program with certain options.
 pub struct Contender {
-    /// Name in the tables.
+    /// Its name in the tables.
     pub name: &'static str,
-    /// What it does: it runs on beds for that.
+    /// Its task: it runs on beds for that.
     pub task: Task,
-    /// The command it needs, and the Debian package that has it.
+    /// The command that it needs, and the Debian package that contains it.
     pub needs: (&'static str, &'static str),
-    /// How it is asked for its version.
+    /// The option that prints its version.
     pub version: &'static str,
     /// Shown, but not compared with haul's defaults.
     pub aside: bool,
-    /// Its command line on a bed; `None` where it cannot do this kind of copy. `haul` is the path of the program.
+    /// Its command line on a bed; `None` if it does not support this kind of copy. `haul` is the path of the
+    /// program.
     pub line: fn(&Bed, haul: &str) -> Option<Line>,
 }
 
-/// A contender that is there, with its line on one bed.
+/// An installed contender, with its command line for one bed.
 pub struct Entry {
-    /// Name in the tables.
+    /// Its name in the tables.
     pub name: String,
-    /// What it says of itself.
+    /// The version that it prints.
     pub version: String,
     /// Shown, but not compared with haul's defaults.
     pub aside: bool,
-    /// What is run.
+    /// Its command line.
     pub line: Line,
 }
 
-/// Those of the catalogue whose program is there, and those that are missing.
+/// The contenders whose program is installed, and those that are missing.
 pub fn present(haul: &Path) -> (Vec<Contender>, Vec<Missing>) {
     let there = |contender: &Contender| contender.needs.0 == "haul" || in_path(contender.needs.0);
     let everyone = catalogue().into_iter().chain(certain::catalogue()).chain(pace::pairs());

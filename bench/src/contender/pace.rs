@@ -1,9 +1,9 @@
-//! haul, which looks for its pace, and haul with fixed block sizes and depths.
+//! haul with auto-tuning, and haul with fixed block sizes and depths.
 use super::{Contender, catalogue};
 use crate::bed::{Bed, Task};
 use crate::process::Line;
 
-/// haul first; then eight pairs of which some are good for any disk.
+/// haul first; then eight pairs, some of which suit every disk.
 pub(super) fn pairs() -> Vec<Contender> {
     let haul = |name, line| Contender {
         name,
@@ -26,7 +26,7 @@ pub(super) fn pairs() -> Vec<Contender> {
     ]
 }
 
-/// The report is what says how the pace was found.
+/// The report describes how the pace was found.
 fn copy(bed: &Bed, haul: &str, options: &str) -> Option<Line> {
     Some(catalogue::copy(bed, haul, &format!("--json {options}")))
 }

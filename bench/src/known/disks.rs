@@ -1,4 +1,4 @@
-//! Latency, rate and zones as `haul profile` finds them.
+//! Latency, rate and zones as measured by `haul profile`.
 use super::{document, number_at, off_percent};
 use crate::bed::loop_device::forget_pages;
 use crate::bed::modelled::single;
@@ -16,7 +16,7 @@ const DISKS: [(&str, f64); 3] = [("sata-ssd", 1.0), ("disk-7200", 1.0), ("scsi-2
 pub(super) fn recipe() -> TableRecipe {
     TableRecipe {
         name: "known-disks",
-        title: "What haul profile finds out about modelled disks",
+        title: "What haul profile measures on modelled disks",
         what: "The command cost includes what lies between, a loop device, nbdfuse and a socket: on an idle machine \
                some 0.1 ms a command. Off: the predicted time of reading all of it, by the medium's own.",
         make,

@@ -1,4 +1,4 @@
-//! What `haul tune --save` found, used in a copy, against every block size and depth.
+//! The result of `haul tune --save` in a copy, compared with every block size and depth.
 use crate::bed::{Bed, Comparison, Recipe, Size, recipe as bed_recipe};
 use crate::error::{Error, Result};
 use crate::process::Line;
@@ -6,7 +6,7 @@ use crate::race::Observer;
 use crate::result::{Cell, Table};
 use crate::seeds::{Call, TableRecipe, number, text};
 
-/// Pairs of the race.
+/// The disk pairs.
 const PAIRS: [&str; 2] = ["disk-ssd", "disk-7200"];
 
 /// Block sizes in KiB and depths of the sweep.
@@ -14,10 +14,10 @@ const BLOCKS_KIB: [u32; 5] = [64, 256, 1024, 4096, 16384];
 /// See [`BLOCKS_KIB`].
 const DEPTHS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
-/// Most KiB in flight: haul copies with no more.
+/// Maximum KiB in flight: the limit of haul copy.
 const IN_FLIGHT_KIB_MAX: u32 = 64 << 10;
 
-/// Rounds of the copy with what was saved, and of the best of the sweep, in turn.
+/// Number of rounds of the copy with the saved result, alternating with the best of the sweep.
 const ROUNDS: u32 = 5;
 
 pub(super) fn recipe() -> TableRecipe {
@@ -79,7 +79,7 @@ fn row(name: &str, saved: &str, pairs: &[(f64, f64)], best: Point, worst: Point)
     ]
 }
 
-/// The points of the sweep; fewer in smaller sizes.
+/// The points of the sweep; fewer for smaller sizes.
 fn points(size: Size) -> Vec<(u32, u32)> {
     let all = BLOCKS_KIB.into_iter().flat_map(|block_kib| DEPTHS.map(|depth| (block_kib, depth)));
     let fits = all.filter(|(block_kib, depth)| block_kib * depth <= IN_FLIGHT_KIB_MAX);
@@ -87,7 +87,7 @@ fn points(size: Size) -> Vec<(u32, u32)> {
     fits.step_by(step).collect()
 }
 
-/// Copies with settings of their own.
+/// Copies with a separate configuration directory.
 struct Tuning<'a> {
     call: &'a Call<'a>,
     bed: &'a Bed,
@@ -99,7 +99,7 @@ impl Tuning<'_> {
         format!("env XDG_CONFIG_HOME={} {}", self.settings, self.call.haul.display())
     }
 
-    /// Tunes the source, and says what was saved.
+    /// Tunes the source; returns the saved result.
     fn tune(&self) -> Result<String> {
         self.bed.forget_source()?;
         let quick = if self.call.size == Size::Full { "" } else { "--time 2" };
@@ -109,7 +109,7 @@ impl Tuning<'_> {
         Ok(format!("{} KiB x {}", of("block_bytes") / 1024.0, of("depth")))
     }
 
-    /// Copies, compares, and says how long it took.
+    /// Copies and compares; returns the time.
     fn copy(&self, options: &str) -> Result<f64> {
         self.bed.reset()?;
         let (source, dest) = (self.bed.source.path.display(), self.bed.dest.path.display());

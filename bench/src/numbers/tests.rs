@@ -1,4 +1,4 @@
-//! Figures worked out by hand.
+//! Statistics compared with manual calculations.
 use super::*;
 use crate::result::Limit;
 
@@ -56,7 +56,7 @@ fn processor_time_is_for_each_gib() {
 }
 
 #[test]
-fn memory_counts_at_its_most_and_the_page_cache_at_its_median() {
+fn memory_counts_by_its_maximum_and_the_page_cache_by_its_median() {
     let mut haul = contender("haul", &[(1, 1.0), (2, 1.0)]);
     (haul.runs[0].resident_bytes, haul.runs[0].cache_left_bytes) = (7, 10);
     (haul.runs[1].resident_bytes, haul.runs[1].cache_left_bytes) = (9, 20);
@@ -65,7 +65,7 @@ fn memory_counts_at_its_most_and_the_page_cache_at_its_median() {
 }
 
 #[test]
-fn ratios_are_taken_pair_by_pair_and_not_of_medians() {
+fn ratios_are_medians_of_paired_rounds() {
     let haul = contender("haul", &[(1, 1.0), (2, 2.0), (3, 4.0)]);
     let peer = contender("dd", &[(1, 3.0), (2, 2.0), (3, 4.4)]);
     // Pairs: 3, 1, 1.1. The ratio of the medians would be 1.5.
@@ -73,7 +73,7 @@ fn ratios_are_taken_pair_by_pair_and_not_of_medians() {
 }
 
 #[test]
-fn a_round_that_only_one_of_the_two_ran_makes_no_pair() {
+fn a_round_of_only_one_contender_makes_no_pair() {
     let haul = contender("haul", &[(1, 1.0), (3, 1.0)]);
     let peer = contender("dd", &[(1, 2.0), (2, 100.0), (3, 3.0)]);
     let bed = bed(vec![haul, peer]);
@@ -97,7 +97,7 @@ fn nothing_is_compared_with_a_wrong_copy_of_haul() {
 }
 
 #[test]
-fn the_limit_is_the_slowest_of_the_binding_bounds() {
+fn the_limit_is_the_slowest_bound() {
     let limit = |seconds, binding| Limit { what: String::new(), seconds, binding };
     let mut bed = bed(vec![contender("haul", &[(1, 3.0)])]);
     assert_eq!(limit_s(&bed), None);
@@ -108,7 +108,7 @@ fn the_limit_is_the_slowest_of_the_binding_bounds() {
 }
 
 #[test]
-fn one_wrong_run_takes_a_contender_out_of_the_ranking_and_the_other_runs_do_not_bring_it_back() {
+fn one_wrong_run_excludes_a_contender_from_the_ranking() {
     let mut wrong = contender("wrong", &[(1, 0.1), (2, 0.1)]);
     wrong.runs[1].verdict = Verdict::CopiedWrongly { first_difference: 4096 };
     let mut failed = contender("failed", &[(1, 0.1)]);
@@ -132,7 +132,7 @@ fn one_wrong_run_takes_a_contender_out_of_the_ranking_and_the_other_runs_do_not_
 }
 
 #[test]
-fn without_a_right_run_there_is_no_best_peer() {
+fn without_a_correct_run_there_is_no_best_peer() {
     let mut peer = contender("dd", &[(1, 1.0)]);
     peer.runs[0].verdict = Verdict::Failed { why: "status 1".into() };
     assert!(best_peer(&bed(vec![contender("haul", &[(1, 1.0)]), peer])).is_none());

@@ -1,4 +1,4 @@
-//! Disk to disk: the table that haul exists for.
+//! Copies between disks: the original motivation of haul.
 use super::{Call, TableRecipe, number, text};
 use crate::bed::modelled::seed_pair;
 use crate::contender::{Entry, in_path};

@@ -1,4 +1,4 @@
-//! Direct against buffered, with what it costs in processor time.
+//! Direct and buffered I/O, with their processor times.
 use super::{Call, TableRecipe, number, text};
 use crate::bed::loop_device::forget_pages;
 use crate::bed::{self, Size};

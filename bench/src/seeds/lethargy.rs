@@ -1,4 +1,4 @@
-//! System lethargy: what a copy does to everything else that was in the page cache.
+//! System impact: the effect of a copy on other contents of the page cache.
 use super::{Call, TableRecipe, number, text};
 use crate::bed::{self, Bed};
 use crate::error::{Doing, Error, Result};
@@ -11,7 +11,7 @@ use crate::result::Table;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Start times and witness shares.
+/// Start times and cached shares.
 pub(super) fn recipe() -> TableRecipe {
     TableRecipe {
         name: "seeds-lethargy",
@@ -61,7 +61,7 @@ fn make(recipe: &TableRecipe, call: &Call<'_>, observer: &mut dyn Observer) -> R
     Ok(table)
 }
 
-/// A program that nobody else has in memory: a copy of this one.
+/// A program that is not cached: a copy of this one.
 struct Program(PathBuf);
 
 impl Program {
@@ -72,7 +72,7 @@ impl Program {
         Ok(Self(path))
     }
 
-    /// Seconds that one start and end of it take, in the group.
+    /// Seconds for one start and end of it, in the group.
     fn start_s(&self, pressure: &Pressure, call: &Call<'_>) -> Result<f64> {
         let line = Line::words(&format!("{} --list", self.0.display()));
         let ended = run(&line, Some(&pressure.procs()), call.interrupt)?;
@@ -80,7 +80,7 @@ impl Program {
     }
 }
 
-/// What was seen around one copy.
+/// The measurements around one copy.
 struct Seen {
     before_s: f64,
     during_s: f64,

@@ -1,6 +1,6 @@
-//! The tables of the documents that haul comes from, made again today.
+//! The tables of the old documents from which haul originates, measured again.
 //!
-//! Must not know: how the beds are made, how tables are shown.
+//! Independent of how the beds are made, and how tables are shown.
 mod copies;
 mod direct;
 mod lethargy;
@@ -15,25 +15,25 @@ use crate::workplace::Workplace;
 use std::ops::Range;
 use std::path::Path;
 
-/// A table that can be made: its name, its title, and how.
+/// A table that can be made: its name, title, and function.
 pub struct TableRecipe {
     /// Short name, as in `SCENARIO=`.
     pub name: &'static str,
     /// Title.
     pub title: &'static str,
-    /// Which document it is from, and what it shows.
+    /// The document from which it comes, and its subject.
     pub what: &'static str,
-    /// Makes it; an empty table when it was interrupted.
+    /// Makes it; an empty table after an interrupt.
     pub make: fn(&TableRecipe, &Call<'_>, &mut dyn Observer) -> Result<Table>,
 }
 
-/// What every table is made with.
+/// The parameters of every table.
 pub struct Call<'a> {
-    /// The program.
+    /// The program to measure.
     pub haul: &'a Path,
-    /// Where disks are made.
+    /// The directories for disks.
     pub workplace: &'a Workplace,
-    /// How large.
+    /// The size.
     pub size: Size,
     /// Whether to end.
     pub interrupt: &'a Interrupt,
@@ -88,12 +88,12 @@ pub(crate) fn number(value: f64, unit: &str) -> Cell {
     Cell::Number { value, unit: unit.into() }
 }
 
-/// Megabytes a second, as the documents have them.
+/// Megabytes per second, as in the documents.
 fn rate(bytes: u64, seconds: f64) -> Cell {
     number(bytes as f64 / 1e6 / seconds, "MB/s")
 }
 
-/// Share of one processor, as time(1) has it.
+/// Share of one processor, as printed by time(1).
 fn utilization(ended: &Ended) -> Cell {
     number(100.0 * ended.cpu.as_secs_f64() / ended.wall.as_secs_f64(), "%")
 }

@@ -1,4 +1,4 @@
-//! Reading alone: the zones of a disk, the whole disk with each tool, and the block sizes of 2005.
+//! Reading only: the zones of a disk, the whole disk with each tool, and the block sizes of 2005.
 use super::{Call, TableRecipe, number, rate, text, utilization};
 use crate::bed::loop_device::forget_pages;
 use crate::bed::modelled::single;
@@ -8,7 +8,7 @@ use crate::process::Line;
 use crate::race::Observer;
 use crate::result::Table;
 
-/// Read and write times over the disk.
+/// Read and write times by position.
 pub(super) fn zones() -> TableRecipe {
     TableRecipe {
         name: "seeds-zones",
@@ -36,7 +36,7 @@ pub(super) fn zones() -> TableRecipe {
     }
 }
 
-/// The whole disk into /dev/null.
+/// The whole disk to /dev/null.
 pub(super) fn whole_disk() -> TableRecipe {
     TableRecipe {
         name: "seeds-read",
@@ -71,7 +71,7 @@ pub(super) fn whole_disk() -> TableRecipe {
     }
 }
 
-/// The rate over the block size.
+/// The rate by block size.
 pub(super) fn block_sizes() -> TableRecipe {
     TableRecipe {
         name: "seeds-blocks",
@@ -88,7 +88,7 @@ fn block_size_table(recipe: &TableRecipe, call: &Call<'_>, observer: &mut dyn Ob
     let mut table = Call::table(recipe, &["block size", "dd", "dd, rate", "haul", "haul, rate"]);
     for shift in 9..=20 {
         let block = 1u64 << shift;
-        // Small blocks are slow: 8192 requests of them are enough to see how slow.
+        // Small blocks are slow: 8192 requests are sufficient to measure that.
         let bytes = bed.bytes.min(block * 8192);
         observer.doing(&format!("{}: {block} bytes", recipe.name));
         let dd = format!("dd if={path} of=/dev/null bs={block} count={} iflag=direct status=none", bytes / block);

@@ -1,4 +1,4 @@
-//! The columns of a bed's table, once for terminal and page.
+//! The columns of a bed's table, for terminal and page.
 use super::words::{mib, number, percent, rate};
 use crate::numbers::Summary;
 use crate::result::BedResult;
@@ -9,19 +9,19 @@ pub(super) struct Column {
     pub heading: &'static str,
     /// Second line: its unit.
     pub unit: &'static str,
-    /// What it says, for the legend.
+    /// Its meaning, for the legend.
     pub means: &'static str,
-    /// Stays where there is little room.
+    /// Whether it is shown on a narrow terminal.
     pub stays: bool,
     /// Its cell for one contender.
     pub cell: fn(&Summary, &Scale) -> String,
 }
 
-/// What cells are worked out with, beside the summary.
+/// Values for cells besides the summary.
 pub(super) struct Scale {
     /// Bytes of one run.
     pub bytes: u64,
-    /// The least resident memory that could be told, in bytes.
+    /// The smallest resident memory that can be measured, in bytes.
     pub resident_floor_bytes: u64,
 }
 
@@ -51,18 +51,18 @@ pub(super) const COLUMNS: [Column; 11] = [
         number(one.machine_cpu_s_per_gib)
     }),
     column("own", "s/GiB", "processor time of its own processes", false, |one, _| number(one.process_cpu_s_per_gib)),
-    column("memory", "MiB", "resident memory of its largest process at its largest", true, |one, scale| {
+    column("memory", "MiB", "peak RSS of its largest process", true, |one, scale| {
         mib(one.resident_bytes, scale.resident_floor_bytes)
     }),
     column("cache", "MiB", "bytes of source and dest left in the page cache", false, |one, _| {
         format!("{:.0}", one.cache_left_bytes as f64 / f64::from(1 << 20))
     }),
     column(
-        "witness",
+        "kept",
         "%",
         "share of another program's file that a copy with little memory left cached",
         true,
-        |one, _| one.witness_left.map_or("–".into(), percent),
+        |one, _| one.test_file_left.map_or("–".into(), percent),
     ),
 ];
 

@@ -1,7 +1,7 @@
-//! What was measured, for people: tables on a terminal, and a page with charts.
+//! Results as text: tables on a terminal, and a page with charts.
 //!
-//! Both take their columns from `columns` and their claims from `claims`, so that they cannot tell two stories.
-//! Must not know: how anything was measured.
+//! Both use the columns of `columns` and the claims of `claims`, so that they cannot differ. Independent of how
+//! anything was measured.
 mod columns;
 mod page;
 mod points;

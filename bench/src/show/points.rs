@@ -1,14 +1,14 @@
-//! The columns of a sweep's table, once for terminal and page.
+//! The columns of a sweep's table, for terminal and page.
 use super::words::{number, size};
 use crate::claims::{self, Verdict};
 use crate::numbers;
 use crate::result::PointResult;
 
-/// Headings: the point's name, its bytes, both times, their ratio and its range, and what comes of it.
+/// Headings: the point's name, its bytes, both times, their ratio and its range, and the verdict.
 pub(super) const HEADINGS: [&str; 7] =
     ["operands", "bytes", "GNU dd, s", "haul, s", "ratio", "least – most", "verdict"];
 
-/// The cells of one point, and what comes of it.
+/// The cells of one point, and the verdict.
 pub(super) fn row(point: &PointResult) -> ([String; 7], Verdict) {
     let verdict = claims::at_point(point);
     let unknown = || "–".to_owned();

@@ -1,7 +1,7 @@
 //! Results as text for a terminal.
 //!
-//! Colour is always written; who writes to what is no terminal, or honours NO_COLOR, passes an `anstream` writer, which
-//! takes it out. Nothing is said by colour alone.
+//! Colour is always written; for output that is not a terminal, or to honour NO_COLOR, pass an `anstream` writer,
+//! which removes it. No information depends on colour alone.
 use super::columns::{COLUMNS, Column, Scale};
 use super::points;
 use super::words::{duration, figure, number, plain, rate, rounds, size};
@@ -17,11 +17,11 @@ const TITLE: Style = Style::new().bold();
 const QUIET: Style = Style::new().dimmed();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// Columns from which on nothing is left out.
+/// Minimum width at which nothing is omitted, in columns.
 const ROOMY_COLUMNS: usize = 100;
 
 /// Writes `results` for a terminal of `width` columns: each bed with its limit, its table and its claims, then the
-/// seeds' tables, then what was missing.
+/// tables of the old documents, then what was missing.
 ///
 /// # Errors
 ///
@@ -55,8 +55,8 @@ fn notes(results: &Results, width: usize, out: &mut impl Write) -> io::Result<()
     let measured = format!("Began {}, took {}.", plain(&results.started), duration(results.took_s));
     paragraph(&measured, 0, width, QUIET, out)?;
     let warnings = [
-        (results.interrupted, "Interrupted: only what was finished is here."),
-        (results.quick, "Quick: small sizes and few rounds, to see that everything works. Not for quoting."),
+        (results.interrupted, "Interrupted: incomplete results."),
+        (results.quick, "Quick: small sizes and few rounds, to check that everything works. Not for publication."),
     ];
     for (_, warning) in warnings.iter().filter(|(is, _)| *is) {
         paragraph(warning, 0, width, BAD, out)?;
@@ -99,7 +99,7 @@ fn limits(bed: &BedResult, width: usize, out: &mut impl Write) -> io::Result<()>
     Ok(())
 }
 
-/// The table of those that copied rightly; the aside ones beneath, under a heading of their own.
+/// The table of those that copied correctly; those not compared below, under a separate heading.
 fn contenders(ranking: &Ranking, scale: &Scale, width: usize) -> String {
     let columns: Vec<&Column> = COLUMNS.iter().filter(|column| column.stays || width >= ROOMY_COLUMNS).collect();
     let mut table = bare_table(width);
@@ -149,10 +149,10 @@ fn colour(verdict: Verdict) -> Color {
 fn claims_table(claims: &[Claim], width: usize) -> String {
     let mut table = bare_table(width);
     for claim in claims {
-        let says =
+        let text =
             if claim.note.is_empty() { claim.what.clone() } else { format!("{} ({})", claim.what, plain(&claim.note)) };
         let verdict = Cell::new(claim.verdict.words()).fg(colour(claim.verdict)).add_attribute(Attribute::Bold);
-        table.add_row(vec![verdict, Cell::new(figure(claim)), Cell::new(says)]);
+        table.add_row(vec![verdict, Cell::new(figure(claim)), Cell::new(text)]);
     }
     if let Some(verdicts) = table.column_mut(0) {
         verdicts.set_constraint(ColumnConstraint::UpperBoundary(Width::Fixed(12)));
@@ -218,8 +218,7 @@ fn missing(results: &Results, width: usize, out: &mut impl Write) -> io::Result<
     Ok(())
 }
 
-/// Text broken into lines of at most `width` columns, each after `indent` blanks; broken by the crate that breaks
-/// cells.
+/// Wraps text into lines of at most `width` columns, each after `indent` blanks, by the crate that wraps cells.
 fn paragraph(text: &str, indent: usize, width: usize, style: Style, out: &mut impl Write) -> io::Result<()> {
     let mut table = bare_table(width.saturating_sub(indent));
     table.add_row(vec![plain(text)]);
@@ -229,7 +228,7 @@ fn paragraph(text: &str, indent: usize, width: usize, style: Style, out: &mut im
     Ok(())
 }
 
-/// A table of at most `width` columns, without lines but the one beneath its heading.
+/// A table of at most `width` columns, without lines except below its heading.
 fn bare_table(width: usize) -> Table {
     const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─'));
     let mut table = Table::new();
@@ -238,7 +237,7 @@ fn bare_table(width: usize) -> Table {
     table
 }
 
-/// Puts `gap` blanks between columns, and aligns those from `right_from` on to the right.
+/// Puts `gap` blanks between columns, and right-aligns those from `right_from`.
 fn align(table: &mut Table, gap: u16, right_from: usize) {
     for column in table.column_iter_mut() {
         column.set_padding((if column.index > 0 { gap } else { 0 }, 0));
@@ -248,7 +247,7 @@ fn align(table: &mut Table, gap: u16, right_from: usize) {
     }
 }
 
-/// The table as text, two blanks between columns, and columns from `right_from` on aligned to the right.
+/// The table as text, with two blanks between columns, and columns from `right_from` right-aligned.
 fn text_of(mut table: Table, right_from: usize) -> String {
     align(&mut table, 2, right_from);
     table.trim_fmt()

@@ -1,11 +1,11 @@
-//! Numbers and foreign text as people read them. MB count in 1000, MiB in 1024.
+//! Formats numbers and external text for readers. MB are powers of 1000, MiB of 1024.
 use crate::claims::{Bound, Claim};
 
-/// `value` with three digits that count, and never an exponent: `0.62`, `14.7`, `2.76`, `1893`.
+/// `value` with three significant digits, never with an exponent: `0.62`, `14.7`, `2.76`, `1893`.
 pub(super) fn number(value: f64) -> String {
     let size = value.abs();
     let decimals = if size >= 99.95 { 0 } else { usize::from(size < 9.995) + 1 };
-    // A hundredth is the last place: what is smaller is below what a run can tell.
+    // At most two decimals: smaller values are below the resolution of a run.
     if value.is_finite() { format!("{value:.decimals$}") } else { "–".into() }
 }
 
@@ -24,8 +24,7 @@ pub(super) fn percent(share: f64) -> String {
     }
 }
 
-/// The figure of a claim and what was wanted: `1.52 x, wanted ≥ 1.40`; with as many decimals as it takes to see which
-/// of the two is greater.
+/// The value of a claim and its bound: `1.52 x, wanted ≥ 1.40`; with as many decimals as needed to distinguish them.
 pub fn figure(claim: &Claim) -> String {
     let sign = if claim.bound == Bound::AtLeast { '≥' } else { '≤' };
     let unit = claim.unit;
@@ -43,13 +42,13 @@ pub fn figure(claim: &Claim) -> String {
     }
 }
 
-/// Bytes in MiB; `≤` before what is not above `floor_bytes`, the least that could be told.
+/// Bytes in MiB; `≤` before values up to `floor_bytes`, the smallest that can be measured.
 pub(super) fn mib(bytes: u64, floor_bytes: u64) -> String {
     let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     if bytes <= floor_bytes { format!("≤{:.0}", mib(floor_bytes).ceil()) } else { format!("{:.0}", mib(bytes)) }
 }
 
-/// Bytes with the unit that suits them: `256 MiB`, `8 GiB`, `7.8 GiB`.
+/// Bytes in a suitable unit: `256 MiB`, `8 GiB`, `7.8 GiB`.
 pub(super) fn size(bytes: u64) -> String {
     let (value, unit) = [(1u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")]
         .into_iter()
@@ -69,7 +68,7 @@ pub(super) fn duration(seconds: f64) -> String {
     if whole < 60 { format!("{whole} s") } else { format!("{} min {} s", whole / 60, whole % 60) }
 }
 
-/// `text` with its control characters written out: what a peer said must not steer the terminal.
+/// `text` with its control characters escaped: the output of a peer must not control the terminal.
 pub(super) fn plain(text: &str) -> String {
     let one = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
     text.chars().map(one).collect()
@@ -87,18 +86,18 @@ mod tests {
     }
 
     #[test]
-    fn nearly_all_is_not_all() {
+    fn shares_below_one_are_not_rounded_to_all() {
         assert_eq!([1.0, 0.9999, 0.99, 0.62, 0.0].map(percent), ["100", "99.9", "99.0", "62", "0"]);
     }
 
     #[test]
-    fn memory_at_the_floor_is_a_bound() {
+    fn memory_at_the_measuring_floor_is_an_upper_bound() {
         assert_eq!(mib(2 << 20, 3 << 20), "≤3");
         assert_eq!(mib(22 << 20, 3 << 20), "22");
     }
 
     #[test]
-    fn a_figure_has_the_decimals_that_tell_it_from_what_is_wanted() {
+    fn a_figure_has_enough_decimals_to_differ_from_its_bound() {
         let claim = |figure, wanted, unit| Claim {
             what: String::new(),
             figure,

@@ -1,4 +1,4 @@
-//! What a sweep copies from where to where: made once, put back before each run, looked at after it.
+//! The source and dest of a sweep: made once, reset before each run, examined after it.
 use super::point::Point;
 use crate::bed::loop_device::forget_pages;
 use crate::bed::{Comparison, Part, Place, content};
@@ -8,11 +8,11 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Where a sweep reads.
+/// The source of a sweep.
 pub(super) enum From {
     /// The first bytes of a block device.
     Device(Place),
-    /// Files, one for each number of bytes; in the page cache, unless they are read past it.
+    /// Files, one for each number of bytes; in the page cache, unless they are read with direct I/O.
     Files {
         /// Their directory, and the start of their names.
         stem: PathBuf,
@@ -21,27 +21,27 @@ pub(super) enum From {
     Pipe,
 }
 
-/// Where a sweep writes.
+/// The destination of a sweep.
 pub(super) enum To {
     /// A block device.
     Device(Place),
-    /// A file that is not there yet.
+    /// A file that does not exist yet.
     File {
-        /// Where it will be.
+        /// Its path.
         path: PathBuf,
         /// It is on a disk, so its flush counts.
         flushed: bool,
     },
-    /// A pipe, at whose end cmp compares what comes with the source.
+    /// A pipe, at whose end cmp compares the data with the source.
     Pipe,
 }
 
-/// What must be on the dest after a run.
+/// The expected data on the dest after a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expected {
-    /// What was on the source.
+    /// The data of the source.
     Source,
-    /// What the other program of the pair made of it.
+    /// The output of the other program.
     SameOfBoth,
 }
 
@@ -49,11 +49,11 @@ pub(super) enum Expected {
 pub(super) struct Ground {
     pub from: From,
     pub to: To,
-    /// Files that pipes are filled from.
+    /// Files for filling pipes.
     pub stem: PathBuf,
     pub expected: Expected,
     pub points: Vec<Point>,
-    /// What it is made of, in the order in which it goes away.
+    /// Its parts, in the order of removal.
     pub _parts: Vec<Part>,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn source_file(stem: &Path, bytes: u64) -> PathBuf {
 }
 
 impl Ground {
-    /// What is read at a point of `bytes`.
+    /// The source for a point of `bytes`.
     pub(super) fn source(&self, bytes: u64) -> PathBuf {
         match &self.from {
             From::Device(place) => place.path.clone(),
@@ -72,12 +72,12 @@ impl Ground {
         }
     }
 
-    /// Whether the bytes can only be held against those of the other program.
+    /// Whether the data can only be compared with that of the other program.
     pub(super) fn is_held_against_the_other(&self) -> bool {
         self.expected == Expected::SameOfBoth
     }
 
-    /// Runs `program` at `point`; seconds until it had ended and the dest was flushed, or what was wrong.
+    /// Runs `program` at `point`; returns the seconds until it had ended and the dest was flushed, or the error.
     pub(super) fn run(
         &self,
         point: &Point,
@@ -98,7 +98,7 @@ impl Ground {
         })
     }
 
-    /// Nothing of the last run is on the dest, nor on either side in the page cache of a device.
+    /// Removes the data of the last run from the dest, and from the page cache of both devices.
     fn reset(&self, point: &Point) -> Result<()> {
         if let From::Device(place) = &self.from {
             forget_pages(&place.path)?;
@@ -116,7 +116,7 @@ impl Ground {
     fn flush(&self) -> Result<()> {
         let path = match &self.to {
             To::Device(place) => &place.path,
-            // What was not made is told by the comparison.
+            // A file that was not created fails the comparison.
             To::File { path, flushed: true } if path.exists() => path,
             _ => return Ok(()),
         };
@@ -138,17 +138,17 @@ impl Ground {
         }
     }
 
-    /// Sets aside what program number `which` of a pair has written.
+    /// Keeps the output of program number `which` of a pair.
     pub(super) fn keep_for_comparison(&self, which: usize) -> Result<()> {
         let To::File { path, .. } = &self.to else { return Ok(()) };
-        // What was not made differs from what was.
+        // A missing file differs from an existing one.
         if !path.exists() {
             return Ok(());
         }
         fs::rename(path, kept(path, which)).doing(format_args!("set {} aside", path.display()))
     }
 
-    /// Where what both have written differs; both are removed.
+    /// The offset at which both outputs differ; both are removed.
     pub(super) fn first_difference_of_both(&self) -> Result<Option<u64>> {
         let To::File { path, .. } = &self.to else { return Ok(None) };
         let [first, second] = [0, 1].map(|which| kept(path, which));
@@ -175,7 +175,7 @@ fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// How it failed. What cmp found at the end of a pipe is on standard output.
+/// How it failed. The output of cmp at the end of a pipe is on standard output.
 fn how(ended: &Ended) -> String {
     match ended.stdout.lines().last() {
         Some(found) if found.contains("differ") => format!("copied wrongly: {found}"),

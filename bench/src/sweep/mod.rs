@@ -1,6 +1,6 @@
-//! Sweeps: the same copy at many block sizes, by GNU dd and by haul in its place, pair by pair.
+//! Sweeps: the same copy at many block sizes, by GNU dd and by haul, pair by pair.
 //!
-//! Must not know: what comes of the numbers, how they are shown.
+//! Independent of the verdicts, and of how numbers are shown.
 mod ground;
 mod point;
 mod recipes;
@@ -17,26 +17,26 @@ use point::Point;
 pub use recipes::recipes;
 use std::path::Path;
 
-/// A sweep that can be made: its name, its title, and how.
+/// A sweep that can be made: its name, title, and function.
 pub struct SweepRecipe {
     /// Short name, as in `SCENARIO=`.
     pub name: &'static str,
     /// Title.
     pub title: &'static str,
-    /// What is copied from where to where.
+    /// A description of the copy.
     pub what: &'static str,
     make: fn(&Workplace, Size) -> Result<Ground>,
 }
 
-/// What every sweep is made with.
+/// The parameters of every sweep.
 pub struct Call<'a> {
-    /// The program.
+    /// The program to measure.
     pub haul: &'a Path,
-    /// Where sources and dests are made.
+    /// The directories for sources and dests.
     pub workplace: &'a Workplace,
-    /// How large.
+    /// The size.
     pub size: Size,
-    /// How often each point is measured; by default as often as its size wants.
+    /// Rounds per point; by default as many as the size requires.
     pub rounds: Option<u32>,
     /// Whether to end.
     pub interrupt: &'a Interrupt,
@@ -48,13 +48,13 @@ impl Size {
     }
 }
 
-/// Measures every point of `recipe`: in each round GNU dd and haul at each point, taking turns at who is first. A point
-/// at which either was wrong is not measured again.
+/// Measures every point of `recipe`: in each round GNU dd and haul at each point, alternating which is first. A
+/// point at which either was wrong is not measured again.
 ///
-/// After an interrupt, returns what was measured so far.
+/// After an interrupt, returns the measurements so far.
 ///
 /// # Errors
-/// When there is no GNU dd, or a side cannot be made or reached; not when a program fails.
+/// There is no GNU dd, or a side cannot be made or opened; failures of the programs are results.
 pub fn sweep(recipe: &SweepRecipe, call: &Call<'_>, observer: &mut dyn Observer) -> Result<Sweep> {
     let version = if in_path("dd") { output("dd --version")? } else { String::new() };
     if !version.contains("coreutils") {
@@ -82,7 +82,7 @@ pub fn sweep(recipe: &SweepRecipe, call: &Call<'_>, observer: &mut dyn Observer)
                 Err(_) if call.interrupt.is_set() => return Ok(result),
                 Err(error) => return Err(error),
             }
-            observer.doing(&told(recipe.name, found));
+            observer.doing(&reported(recipe.name, found));
         }
     }
     Ok(result)
@@ -104,8 +104,8 @@ fn haul(call: &Call<'_>) -> String {
     format!("{} dd", call.haul.display())
 }
 
-/// The last pair, or what went wrong, in a line.
-fn told(sweep: &str, point: &PointResult) -> String {
+/// The last pair, or the error, in one line.
+fn reported(sweep: &str, point: &PointResult) -> String {
     let ended = match (&point.wrong, point.runs.last()) {
         (Some(why), _) => format!("WRONG: {why}"),
         (None, Some(run)) => format!("round {:<2} dd {:>8.3} s  haul {:>8.3} s", run.round, run.peer_s, run.haul_s),
@@ -114,10 +114,10 @@ fn told(sweep: &str, point: &PointResult) -> String {
     format!("{sweep:<14} {:<22} {ended}", point.name)
 }
 
-/// Both programs once, each on sides that are as new; the inner error says who was wrong, and how.
+/// Runs both programs once, each on sides that were reset; the inner error names the program and its error.
 fn pair(point: &Point, ground: &Ground, round: u32, call: &Call<'_>) -> Result<std::result::Result<PairRun, String>> {
     let mut seconds = [0.0; 2];
-    // Whoever is second may find something warm, or something worn.
+    // The second contender may find a warm cache or a slower disk.
     let order = if round % 2 == 1 { [0, 1] } else { [1, 0] };
     for which in order {
         let (who, program) = if which == 0 { ("GNU dd", "dd".to_owned()) } else { ("haul", haul(call)) };
@@ -132,7 +132,7 @@ fn pair(point: &Point, ground: &Ground, round: u32, call: &Call<'_>) -> Result<s
     if ground.is_held_against_the_other()
         && let Some(byte) = ground.first_difference_of_both()?
     {
-        return Ok(Err(format!("haul made other bytes than GNU dd from byte {byte} on")));
+        return Ok(Err(format!("haul's output differs from that of GNU dd from byte {byte} on")));
     }
     Ok(Ok(PairRun { round, peer_s: seconds[0], haul_s: seconds[1] }))
 }

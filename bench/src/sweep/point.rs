@@ -1,4 +1,4 @@
-//! One point of a sweep: operands, and how many bytes are worth a measurement there.
+//! One point of a sweep: operands, and a suitable number of bytes.
 use super::ground::{From, Ground, To};
 use crate::bed::Size;
 use crate::process::Line;
@@ -6,19 +6,19 @@ use crate::process::Line;
 /// The block sizes of a sweep: from one sector to 64 MiB.
 pub(super) const BLOCK_SHIFTS: std::ops::RangeInclusive<u32> = 9..=26;
 
-/// One block size, or one conversion with one size of records.
+/// One block size, or one conversion with one record size.
 pub(super) struct Point {
-    /// As it is called in the table: `bs=512`, `conv=swab bs=4K`.
+    /// Its name in the table: `bs=512`, `conv=swab bs=4K`.
     pub name: String,
-    /// What is said to both programs beside `if=` and `of=`.
+    /// Operands of both programs besides `if=` and `of=`.
     pub operands: String,
     /// Bytes that are read.
     pub bytes: u64,
-    /// At least so many times as fast as GNU dd.
+    /// Required speed relative to GNU dd.
     pub wanted: f64,
 }
 
-/// What a copy costs GNU dd, roughly: enough to choose sizes that take a fraction of a second.
+/// The approximate cost of a copy by GNU dd: precise enough to choose sizes that take a fraction of a second.
 #[derive(Clone, Copy)]
 pub(super) struct Cost {
     pub record_us: f64,
@@ -26,11 +26,11 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    /// Bytes that GNU dd copies in a time worth measuring, in records of `record_bytes`; a power of two, so that few
+    /// Bytes that GNU dd copies in a measurable time, in records of `record_bytes`; a power of two, so that few
     /// sources are needed.
     pub(super) fn bytes(self, record_bytes: u64, size: Size) -> u64 {
         let (target_us, least, most) = match size {
-            // The pump begins at 8 MiB: less would measure only that records are left alone.
+            // The pump begins at 8 MiB: smaller copies would only measure that records are used.
             Size::Full => (250_000.0, 8 << 20, 256 << 20),
             Size::Quick => (25_000.0, 8 << 20, 64 << 20),
             Size::Tiny => (0.0, 1 << 20, 2 << 20),
@@ -42,7 +42,7 @@ impl Cost {
     }
 }
 
-/// The block sizes that are measured in this size: all of them, every third, or one small and one large.
+/// The block sizes that are measured: all of them, every third, or one small and one large.
 pub(super) fn block_sizes(size: Size) -> Vec<u64> {
     let step = match size {
         Size::Full => 1,
@@ -52,7 +52,7 @@ pub(super) fn block_sizes(size: Size) -> Vec<u64> {
     BLOCK_SHIFTS.step_by(step).map(|shift| 1 << shift).collect()
 }
 
-/// `512`, `4K`, `64M`: as dd takes it.
+/// `512`, `4K`, `64M`: in dd's format.
 pub(super) fn short(bytes: u64) -> String {
     let units = [(1u64 << 20, "M"), (1 << 10, "K")];
     let unit = units.into_iter().find(|(unit, _)| bytes.is_multiple_of(*unit));
@@ -69,13 +69,13 @@ impl Point {
         block_sizes(size).into_iter().map(point).collect()
     }
 
-    /// Bounds the copy to the first part of a larger source.
+    /// Limits the copy to the first part of a larger source.
     pub(super) fn counted(mut self, record_bytes: u64) -> Point {
         self.operands = format!("{} count={}", self.operands, self.bytes / record_bytes);
         self
     }
 
-    /// The line for `program`, which takes dd's operands.
+    /// The command line of `program`, with dd's operands.
     pub(super) fn line(&self, program: &str, ground: &Ground) -> Line {
         let source = ground.source(self.bytes);
         let source = source.display();
@@ -103,12 +103,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_short_as_dd_takes_them() {
+    fn sizes_are_printed_in_the_units_of_dd() {
         assert_eq!([512, 1024, 4096, 1 << 20, 64 << 20, 1000].map(short), ["512", "1K", "4K", "1M", "64M", "1000"]);
     }
 
     #[test]
-    fn small_records_get_few_bytes_and_no_point_less_than_a_record() {
+    fn small_records_copy_few_bytes_and_at_least_one_record() {
         let cost = Cost { record_us: 10.0, bytes_per_us: 1000.0 };
         let bytes: Vec<u64> = block_sizes(Size::Full).iter().map(|bs| cost.bytes(*bs, Size::Full)).collect();
         assert_eq!(bytes.len(), 18);

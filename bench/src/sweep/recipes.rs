@@ -13,9 +13,9 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// At least so many times as fast as GNU dd, on block devices with no block size given.
+/// Required speed relative to GNU dd, on block devices without a block size.
 const DEFAULT_SPEED_MIN: f64 = 50.0;
-/// Conversions, with the operands that they need beside the size of records.
+/// Conversions, with the operands that they need besides the record size.
 const CONVERSIONS: [(&str, &str); 7] = [
     ("swab", ""),
     ("ucase", ""),
@@ -25,7 +25,7 @@ const CONVERSIONS: [(&str, &str); 7] = [
     ("block", "cbs=80"),
     ("unblock", "cbs=80"),
 ];
-/// Records that conversions are measured with.
+/// Record sizes for measuring conversions.
 const RECORD_BYTES: [u64; 3] = [512, 4096, 1 << 20];
 
 /// Every sweep, in the order of measuring.
@@ -48,7 +48,7 @@ pub fn recipes() -> Vec<SweepRecipe> {
         sweep(
             "dd-file",
             "haul dd, from file to file",
-            "Noise, from a file on tmpfs to a new one: through the page cache, and nowhere else.",
+            "Noise, from a file on tmpfs to a new one: through the page cache only.",
             files,
         ),
         sweep(
@@ -58,12 +58,18 @@ pub fn recipes() -> Vec<SweepRecipe> {
              oflag=direct; the flush counts.",
             direct_files,
         ),
-        sweep("dd-pipe", "haul dd, from pipe to pipe", "cat fills the one pipe, cmp empties the other.", |w, size| {
-            pipes(w, size, true)
-        }),
-        sweep("dd-to-pipe", "haul dd, from file to pipe", "From a file on tmpfs; cmp empties the pipe.", |w, size| {
-            pipes(w, size, false)
-        }),
+        sweep(
+            "dd-pipe",
+            "haul dd, from pipe to pipe",
+            "cat writes to one pipe, cmp reads from the other.",
+            |w, size| pipes(w, size, true),
+        ),
+        sweep(
+            "dd-to-pipe",
+            "haul dd, from file to pipe",
+            "From a file on tmpfs; cmp reads from the pipe.",
+            |w, size| pipes(w, size, false),
+        ),
         sweep(
             "dd-convert",
             "haul dd, conversions",
@@ -128,7 +134,7 @@ fn files(workplace: &Workplace, size: Size) -> Result<Ground> {
 fn direct_files(workplace: &Workplace, size: Size) -> Result<Ground> {
     let cost = Cost { record_us: 300.0, bytes_per_us: 1000.0 };
     let mut points = Point::of_block_sizes(cost, "iflag=direct oflag=direct", size);
-    // A sector at a time takes GNU dd seconds there.
+    // Single sectors take GNU dd seconds there.
     points.retain(|point| size != Size::Quick || point.name != "bs=512");
     let disk = Disk::new(workplace)?;
     let stem = sources(&disk.at, &points, |path, bytes| noise(path, 0, bytes))?;
@@ -149,7 +155,7 @@ fn pipes(workplace: &Workplace, size: Size, at_both_ends: bool) -> Result<Ground
 fn conversions(workplace: &Workplace, size: Size) -> Result<Ground> {
     let mut points = Vec::new();
     for (conversion, more) in CONVERSIONS {
-        // The two that look for ends of lines go byte by byte.
+        // The two that search for line ends process byte by byte.
         let bytes_per_us = if more.is_empty() { 600.0 } else { 120.0 };
         for record_bytes in RECORD_BYTES {
             let name = format!("conv={conversion} bs={}", short(record_bytes));
@@ -171,7 +177,7 @@ fn conversions(workplace: &Workplace, size: Size) -> Result<Ground> {
     })
 }
 
-/// A file for each number of bytes that `points` read; the start of their names.
+/// A file for each number of bytes in `points`; returns the prefix of their names.
 fn sources(dir: &Path, points: &[Point], fill: impl Fn(&Path, u64) -> Result<()>) -> Result<PathBuf> {
     let stem = dir.join("source");
     for point in points {
@@ -183,12 +189,12 @@ fn sources(dir: &Path, points: &[Point], fill: impl Fn(&Path, u64) -> Result<()>
     Ok(stem)
 }
 
-/// Lines of 0 to 90 letters of both cases: most are shorter than a record of 80, some are cut.
+/// Lines of 0 to 90 letters of both cases: most are shorter than a record of 80, some are truncated.
 fn lines(path: &Path, bytes: u64) -> Result<()> {
     let mut text = Vec::with_capacity(1 << 16);
     let mut state = 1u32;
     while text.len() < 1 << 16 {
-        // Any constants will do that give each length its turn.
+        // Any constants that produce all lengths.
         state = state.wrapping_mul(1_103_515_245).wrapping_add(12345);
         let len = state >> 16 & 0x7F;
         text.extend((0..len.min(90)).map(|at| b"The Quick brown FOX "[at as usize % 20]));

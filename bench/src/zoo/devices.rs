@@ -1,4 +1,4 @@
-//! Kinds of disks, drawn at random within sane ranges.
+//! Kinds of disks, drawn at random within realistic ranges.
 use super::random::Random;
 use super::spec::{Head, Spec};
 
@@ -67,7 +67,7 @@ pub(super) fn stick(r: &mut Random) -> Spec {
         stall: (r.sized(8.0, 128.0) * 1e6, r.sized(0.05, 1.0)),
         cliff: (r.sized(100.0, 4000.0) * 1e6, r.share(0.2, 0.7)),
         noise: (r.even(0.03, 0.2), 0.3),
-        says_rotational: r.unit() < 0.5,
+        reported_rotational: r.unit() < 0.5,
         ..Spec::default()
     }
 }
@@ -88,7 +88,7 @@ pub(super) fn sdcard(r: &mut Random) -> Spec {
     }
 }
 
-/// A disk with a head, behind a controller of its own.
+/// A rotational disk, behind a separate controller.
 pub(super) fn hdd(r: &mut Random, ahead: bool, cache: bool) -> Spec {
     let rate = r.sized(80.0, 270.0) * M;
     let turn = r.pick(&[8.333e-3, 8.333e-3, 11.1e-3]);
@@ -112,12 +112,13 @@ pub(super) fn hdd(r: &mut Random, ahead: bool, cache: bool) -> Spec {
         inner: r.share(0.45, 0.7),
         zone: (a, r.share(a, 1.0)),
         noise: (r.even(0.0, 0.02), 0.2),
-        says_rotational: true,
+        reported_rotational: true,
         ..Spec::default()
     }
 }
 
-/// A head behind a loop device, FUSE and a server with threads, so neighbours may overtake each other.
+/// A rotational disk behind a loop device, FUSE and a server with threads, so adjacent requests may overtake each
+/// other.
 pub(super) fn spindle(r: &mut Random) -> Spec {
     let outer = r.sized(120.0, 260.0) * M;
     Spec {
@@ -137,7 +138,7 @@ pub(super) fn spindle(r: &mut Random) -> Spec {
         link_command_s: [r.sized(50e-6, 300e-6); 2],
         inner: r.share(0.45, 0.8),
         zone: (0.0, r.share(0.3, 1.0)),
-        says_rotational: true,
+        reported_rotational: true,
         ..Spec::default()
     }
 }

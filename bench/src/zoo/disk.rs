@@ -1,5 +1,5 @@
-//! A disk in simulated time. Parts (what the block layer makes of a request) come in, and the time of their end comes
-//! out. Times are seconds; `docs/developer/measuring.md` says what is modelled and what is not.
+//! A disk in simulated time. Parts of requests, as the block layer splits them, come in, and their completion times
+//! come out. Times are in seconds; `docs/developer/measuring.md` lists what is modelled and what is not.
 use super::random::{self, Random};
 use super::spec::{READ, Spec, WRITE};
 
@@ -11,7 +11,7 @@ pub(super) struct Part {
     pub(super) len: u64,
 }
 
-/// What the disk wants to be told later.
+/// An event that the disk schedules.
 pub(super) enum Then {
     Arrive(Part),
     Served(Part),
@@ -32,7 +32,7 @@ pub(super) struct Disk {
     waiting: Vec<Part>,
     busy: bool,
     head_at: u64,
-    /// What has been read ahead: up to `high`, from `low` on.
+    /// Data read ahead: from `low` up to `high`.
     high: [f64; 2],
     low: f64,
     free_at: f64,
@@ -43,7 +43,7 @@ pub(super) struct Disk {
 }
 
 impl Disk {
-    /// `len`: bytes of the copied part; places are counted from its beginning.
+    /// `len`: bytes of the copied part; offsets count from its start.
     pub(super) fn new(spec: &Spec, seed: u64, len: u64) -> Self {
         Disk {
             seed,
@@ -66,7 +66,7 @@ impl Disk {
         }
     }
 
-    /// Share of the nominal rate, here and now.
+    /// Share of the nominal rate, at this time and position.
     fn factor(&self, dir: usize, now: f64, at: u64) -> f64 {
         let s = &self.spec;
         let place = s.zone.0 + (s.zone.1 - s.zone.0) * ((at as f64 / self.len) % 1.0);
@@ -101,7 +101,7 @@ impl Disk {
         extra
     }
 
-    /// Takes a request; `out` gets (when, what).
+    /// Submits a request; `out` receives (time, event).
     pub(super) fn submit(
         &mut self,
         now: f64,
@@ -152,7 +152,7 @@ impl Disk {
         let extra = self.extra(dir, n);
         self.link_free = self.link_free.max(end - link) + link + link_command_s + extra;
         if bucket.0 > 0.0 {
-            // Tokens: come at a rate, kept up to the burst.
+            // Tokens are added at a rate, and kept up to the burst.
             self.tokens.0 = (self.tokens.0 + (self.link_free - self.tokens.1).max(0.0) * bucket.0).min(bucket.1) - n;
             self.tokens.1 = self.tokens.1.max(self.link_free);
             if self.tokens.0 < 0.0 {
@@ -181,7 +181,7 @@ impl Disk {
         let host = 450e6;
         let gap = start - self.free_at;
         let mut service = self.spec.link_command_s[dir];
-        let goes_on = part.at == self.head_at;
+        let continues_here = part.at == self.head_at;
         if dir == READ && head.ahead_bytes > 0.0 {
             let end = part.at as f64 + n;
             let high = self.high[READ];
@@ -191,7 +191,7 @@ impl Disk {
                 service += head.seek_s + head.turn_s / 2.0 + n / rate;
                 (self.low, self.high[READ]) = (part.at as f64, end);
             } else {
-                // What the medium read ahead while nobody asked.
+                // Data that the medium read ahead without a command.
                 let reached = high.max((high + gap * rate).min(self.head_at as f64 + head.ahead_bytes));
                 service += (n / host).max((end - reached) / rate);
                 self.high[READ] = reached.max(end);
@@ -203,7 +203,7 @@ impl Disk {
             self.level = (self.level.0 + n - (service * rate).min(self.level.0 + n), start + service);
         } else {
             service += n / rate;
-            if !goes_on {
+            if !continues_here {
                 service += head.seek_s + head.turn_s / 2.0;
             } else if head.turn_s > 0.0 && gap > head.grace_s {
                 service += head.turn_s - gap % head.turn_s;
@@ -214,7 +214,7 @@ impl Disk {
         out.push((self.free_at, Then::Served(part)));
     }
 
-    /// The part is done; what it belongs to is answered `spec.back` later.
+    /// The part has been served; its command completes `spec.back` later.
     pub(super) fn served(&mut self, now: f64, part: Part, out: &mut Vec<(f64, Then)>) {
         self.at_disk -= 1;
         if self.spec.head.is_some() {

@@ -3,7 +3,7 @@ use super::devices::{K, M, hdd, net, nvme, nvme_deep, ram, sata, sdcard, spindle
 use super::random::{Random, hash};
 use super::spec::{Head, Pair, Spec};
 
-/// The families; their order gives each its seeds, so new ones go to the end.
+/// The families; their order determines the seeds of each, so new ones are appended.
 pub const FAMILIES: &[&str] = &[
     "sata",
     "nvme",
@@ -44,12 +44,12 @@ pub const FAMILIES: &[&str] = &[
     "one-stick",
 ];
 
-/// What is changed in every pair.
+/// Changes to every pair.
 #[derive(Clone, Copy, Debug)]
 pub struct Draw {
-    /// Ranges of numbers are this much wider at both ends; 1: as they are.
+    /// Factor by which ranges of numbers are wider at both ends; 1: unchanged.
     pub wider: f64,
-    /// How often a queue is served out of order, in every disk with a head; `None`: as drawn.
+    /// How often a queue is served out of order, in every rotational disk; `None`: as drawn.
     pub sloppy: Option<f64>,
 }
 
@@ -62,7 +62,7 @@ impl Default for Draw {
 /// The pair of a family and a seed.
 ///
 /// # Panics
-/// When there is no such family.
+/// There is no such family.
 pub(super) fn pair(family: &str, seed: u64, draw: &Draw) -> Pair {
     let index = FAMILIES.iter().position(|name| *name == family).expect("a family");
     let mut random = Random::new(hash(seed, 1000 + index as u64)).wider(draw.wider);
@@ -81,7 +81,7 @@ pub(super) fn pair(family: &str, seed: u64, draw: &Draw) -> Pair {
     }
 }
 
-/// No head on either side.
+/// Neither side is rotational.
 fn solid(family: &str, r: &mut Random) -> Option<[Spec; 2]> {
     Some(match family {
         "sata" => [sata(r), sata(r)],
@@ -100,7 +100,7 @@ fn solid(family: &str, r: &mut Random) -> Option<[Spec; 2]> {
                 tags: 30,
                 path_s: 40e-6,
                 back_s: 30e-6,
-                says_rotational: r.unit() < 0.3,
+                reported_rotational: r.unit() < 0.3,
                 ..disk
             })
         }
@@ -129,15 +129,15 @@ fn solid(family: &str, r: &mut Random) -> Option<[Spec; 2]> {
     })
 }
 
-/// A head on one side or on both.
+/// One side or both are rotational.
 fn turning(family: &str, r: &mut Random) -> Option<[Spec; 2]> {
     Some(match family {
         "hdd" => [hdd(r, true, true), hdd(r, true, true)],
         "hdd-wce-off" => [hdd(r, true, false), hdd(r, true, false)],
         "spindle" => [spindle(r), spindle(r)],
-        "spindle-hidden" => [spindle(r), spindle(r)].map(|disk| Spec { says_rotational: false, ..disk }),
-        "spindle-ssd" => [Spec { says_rotational: r.unit() < 0.5, ..spindle(r) }, sata(r)],
-        "ssd-spindle" => [sata(r), Spec { says_rotational: r.unit() < 0.5, ..spindle(r) }],
+        "spindle-hidden" => [spindle(r), spindle(r)].map(|disk| Spec { reported_rotational: false, ..disk }),
+        "spindle-ssd" => [Spec { reported_rotational: r.unit() < 0.5, ..spindle(r) }, sata(r)],
+        "ssd-spindle" => [sata(r), Spec { reported_rotational: r.unit() < 0.5, ..spindle(r) }],
         "smr" => {
             let dest = hdd(r, true, true);
             let slow = r.share(0.15, 0.5);
@@ -154,7 +154,7 @@ fn turning(family: &str, r: &mut Random) -> Option<[Spec; 2]> {
                 path_s: 80e-6,
                 back_s: 40e-6,
                 link_command_s,
-                says_rotational: r.unit() < 0.5,
+                reported_rotational: r.unit() < 0.5,
                 ..disk
             })
         }
@@ -214,11 +214,11 @@ fn distant(family: &str, r: &mut Random) -> Option<[Spec; 2]> {
     })
 }
 
-/// One disk onto its other half.
+/// A disk copied to its own second half.
 fn shared(family: &str, r: &mut Random) -> Option<[Spec; 2]> {
     let disk = match family {
         "one-spindle" | "one-hidden" => hdd(r, true, false),
-        "one-lies" => Spec { says_rotational: false, ..spindle(r) },
+        "one-lies" => Spec { reported_rotational: false, ..spindle(r) },
         "one-sata" => sata(r),
         "one-nvme" => nvme(r),
         "one-stick" => stick(r),

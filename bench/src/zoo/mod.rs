@@ -1,9 +1,9 @@
-//! The zoo: families of disk pairs drawn at random, and haul's own governor copying between them in simulated time.
+//! The zoo: families of disk pairs drawn at random, between which haul's own governor copies in simulated time.
 //!
-//! What a copy takes is held against the best fixed limits on the same pair with the same random numbers: the ratio is
-//! the regret. Nothing depends on the machine, and the same seed gives the same figures.
+//! The time of a copy is compared with that of the best fixed limits on the same pair with the same random numbers:
+//! the ratio is the regret. Nothing depends on the machine, and the same seed gives the same results.
 //!
-//! Must not know: anything of the bench's beds.
+//! Independent of the bench's beds.
 mod devices;
 mod disk;
 mod families;

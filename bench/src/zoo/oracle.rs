@@ -4,7 +4,7 @@ use super::spec::{Pair, READ, WRITE};
 use super::start::{POOL_BYTES, largest_block};
 use haul::engine::valves::Limits;
 
-/// The best limits, and what a copy with them takes.
+/// The best limits, and the time of a copy with them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Best {
     pub(super) took_s: f64,
@@ -12,7 +12,7 @@ pub(super) struct Best {
     pub(super) pool_bytes: u64,
 }
 
-/// Copies above this are not tried with all limits, but with those that were best of so many bytes, and a few more.
+/// Larger copies are not tried with all limits, but with those that were best for `SAMPLE_BYTES`, and a few more.
 const SHORT_BYTES: u64 = 2 << 30;
 /// See [`SHORT_BYTES`].
 const SAMPLE_BYTES: u64 = 256 << 20;
@@ -40,11 +40,11 @@ impl Search<'_> {
         }
     }
 
-    /// One depth for both sides together; half of it for a side that says that it has a head.
+    /// One depth for both sides together; half of it for a side that reports itself as rotational.
     fn try_shared(&mut self, block_bytes: u32, depth: u32) {
         let pool_bytes = u64::from(block_bytes) * u64::from(depth);
         if pool_bytes <= POOL_BYTES && !self.pair.one_known {
-            let half = |side: usize| if self.pair.disks[side].says_rotational { (depth / 2).max(1) } else { depth };
+            let half = |side: usize| if self.pair.disks[side].reported_rotational { (depth / 2).max(1) } else { depth };
             let in_flight = [half(READ), half(WRITE)];
             self.try_limits(Limits { block_bytes, in_flight, bursts: false }, pool_bytes);
         }
@@ -108,5 +108,5 @@ pub(super) fn find(pair: &Pair, len: u64, seed: u64) -> Best {
             search.try_limits(Limits { block_bytes: 1 << 20, in_flight: [2; 2], bursts: true }, POOL_BYTES);
         }
     }
-    search.best.expect("something was tried")
+    search.best.expect("a trial was made")
 }

@@ -1,7 +1,7 @@
 //! The copy pump in simulated time: one thread, reads then writes, completions in batches.
 //!
-//! Each side has at most so many requests in flight; what has been read waits in its block, and the lowest goes out
-//! first. A change of the limits holds from the next request on.
+//! The number of requests in flight is limited for each side; data that was read waits in its block, and the lowest
+//! is written first. A change of the limits applies from the next request on.
 use super::disk::{Disk, Then};
 use super::random::Random;
 use super::spec::{Pair, READ, WRITE};
@@ -10,11 +10,11 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
-/// What sets the limits.
+/// Sets the limits.
 pub(super) trait Control {
-    /// Those to begin with.
+    /// The initial limits.
     fn limits(&self) -> Limits;
-    /// Others, after a round.
+    /// New limits after a round, if they change.
     fn observe(&mut self, round: &Round) -> Option<Limits>;
 }
 
@@ -27,7 +27,7 @@ impl Control for Governor {
     }
 }
 
-/// The same limits throughout.
+/// Constant limits.
 pub(super) struct Fixed(pub(super) Limits);
 
 impl Control for Fixed {
@@ -45,12 +45,12 @@ pub(super) struct Job<'a> {
     pub(super) pair: &'a Pair,
     pub(super) len: u64,
     pub(super) pool_bytes: u64,
-    /// For what is random in the disks.
+    /// Seed of the randomness in the disks.
     pub(super) seed: u64,
 }
 
 impl Job<'_> {
-    /// Copies; the seconds until the last byte has arrived.
+    /// Copies; returns the seconds until the last byte was written.
     pub(super) fn copy(&self, control: &mut dyn Control) -> f64 {
         Pump::new(self, control).run(self, control)
     }
@@ -76,13 +76,13 @@ impl PartialOrd for At {
     }
 }
 impl Ord for At {
-    /// The earliest is the greatest.
+    /// The earliest is the greatest, for a heap.
     fn cmp(&self, other: &Self) -> Ordering {
         other.0.total_cmp(&self.0).then(other.1.cmp(&self.1))
     }
 }
 
-/// What will happen, in the order of time.
+/// Future events, in order of time.
 #[derive(Default)]
 struct Agenda {
     heap: BinaryHeap<At>,
@@ -118,9 +118,9 @@ struct Pump {
     limits: Limits,
     slots: Vec<Slot>,
     free: Vec<u32>,
-    /// Requests that have come back since the last round.
+    /// Requests that have completed since the last round.
     ready: Vec<u32>,
-    /// Blocks that have been read and not been written yet.
+    /// Blocks that have been read but not written yet.
     held: BTreeMap<u64, u32>,
     in_flight: [u32; 2],
     used_bytes: u64,
@@ -128,10 +128,10 @@ struct Pump {
     ticket: u64,
     next_write: u64,
     arrived_bytes: u64,
-    /// Until when the pump's thread is busy, and when it wakes next.
+    /// The time until which the pump's thread is busy, and when it wakes next.
     busy_until_s: f64,
     wake_at_s: f64,
-    /// In bursts: whether it is the turn of writes.
+    /// In bursts: whether it is currently writing.
     writing: bool,
 }
 
@@ -203,7 +203,7 @@ impl Pump {
         self.agenda.add_all(disk, &mut self.out);
     }
 
-    /// Takes what came back, asks for other limits, and sends what they allow.
+    /// Handles completions, asks for new limits, and submits what they permit.
     fn round(&mut self, job: &Job<'_>, now_s: f64, control: &mut dyn Control) {
         self.wake_at_s = f64::INFINITY;
         let [round_s, request_s] = job.pair.cpu_s;
@@ -214,7 +214,7 @@ impl Pump {
         if self.arrived_bytes >= job.len {
             return;
         }
-        round.arrived_bytes = self.arrived_bytes;
+        round.dest_bytes = self.arrived_bytes;
         round.finished = self.next_at >= job.len;
         if let Some(limits) = control.observe(&round) {
             self.limits = limits;
@@ -239,8 +239,8 @@ impl Pump {
         for request in self.ready.drain(..) {
             let slot = self.slots[request as usize];
             self.in_flight[slot.direction] -= 1;
-            round.came[slot.direction] += 1;
-            round.came_bytes[slot.direction] += slot.len;
+            round.completed[slot.direction] += 1;
+            round.completed_bytes[slot.direction] += slot.len;
             if slot.direction == READ {
                 self.held.insert(slot.ticket, request);
             } else {

@@ -1,6 +1,6 @@
-//! Random numbers that are the same for the same seed, wherever they are drawn.
+//! Random numbers that are the same for the same seed, on every platform.
 
-/// A number that looks random, a function of both.
+/// A pseudorandom number, a function of both.
 pub(super) fn hash(one: u64, other: u64) -> u64 {
     let mut mixed = one ^ other.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(17);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -19,7 +19,7 @@ pub(super) fn gauss(one: u64, other: u64) -> f64 {
     radius * (std::f64::consts::TAU * unit(one, other * 2 + 2)).cos()
 }
 
-/// A row of random numbers.
+/// A sequence of random numbers.
 #[derive(Clone)]
 pub(super) struct Random {
     seed: u64,
@@ -29,12 +29,12 @@ pub(super) struct Random {
 }
 
 impl Random {
-    /// The row of a seed.
+    /// The sequence of a seed.
     pub(super) fn new(seed: u64) -> Self {
         Random { seed: hash(seed, 77), drawn: 0, wider: 1.0 }
     }
 
-    /// The same row, over ranges that are this much wider at both ends.
+    /// The same sequence, over ranges that are this much wider at both ends.
     pub(super) fn wider(self, wider: f64) -> Self {
         Random { wider, ..self }
     }
@@ -45,28 +45,28 @@ impl Random {
         unit(self.seed, self.drawn)
     }
 
-    /// One in so many seeds.
+    /// True for one in `count` seeds.
     pub(super) fn one_in(&self, count: u64) -> bool {
         self.seed.is_multiple_of(count)
     }
 
-    /// Exponential, of that mean.
+    /// Exponentially distributed with that mean.
     pub(super) fn exponential(&mut self, mean: f64) -> f64 {
         if mean == 0.0 { 0.0 } else { -mean * (1.0 - self.unit()).ln() }
     }
 
-    /// Evenly between both, as a share of one: never less than 0 nor more than 1.
+    /// Uniformly distributed between both, as a share: at least 0 and at most 1.
     pub(super) fn share(&mut self, from: f64, to: f64) -> f64 {
         self.even(from, to).clamp(0.0, 1.0)
     }
 
-    /// Evenly between both.
+    /// Uniformly distributed between both.
     pub(super) fn even(&mut self, from: f64, to: f64) -> f64 {
         let (from, to) = (from / self.wider, to * self.wider);
         from + (to - from) * self.unit()
     }
 
-    /// Between both, each size as likely as its double.
+    /// Between both, with equal probability for each octave.
     pub(super) fn sized(&mut self, from: f64, to: f64) -> f64 {
         let (from, to) = ((from / self.wider).ln(), (to * self.wider).ln());
         (from + (to - from) * self.unit()).exp()

@@ -14,19 +14,19 @@ pub struct Regret {
     pub family: &'static str,
     /// Its seed.
     pub seed: u64,
-    /// What it took by what it takes with the best fixed limits.
+    /// The ratio of its time to that with the best fixed limits.
     pub ratio: f64,
-    /// What it takes with those, in seconds.
+    /// The time with the best fixed limits, in seconds.
     pub best_s: f64,
-    /// Those.
+    /// The best fixed limits.
     pub best: Limits,
     /// The limits at its end.
     pub found: Limits,
-    /// Why, as a report would have it.
+    /// The reason, as in a report.
     pub because: String,
-    /// What was tried.
+    /// The trials.
     pub trials: Vec<Trial>,
-    /// What the governor thinks its search has cost, in seconds.
+    /// The governor's estimate of the cost of its search, in seconds.
     pub lost_s: f64,
 }
 
@@ -35,7 +35,7 @@ pub struct Regret {
 pub struct Summary {
     /// Geometric mean.
     pub mean: f64,
-    /// The greatest.
+    /// The largest.
     pub worst: f64,
 }
 
@@ -48,7 +48,7 @@ fn regret(family: &'static str, seed: u64, len: u64, draw: &Draw) -> Regret {
     Regret {
         family,
         seed,
-        // Better than all fixed limits is no credit for another pair.
+        // Better than all fixed limits does not compensate for another pair.
         ratio: took_s / best.took_s,
         best_s: best.took_s,
         best: best.limits,
@@ -59,8 +59,8 @@ fn regret(family: &'static str, seed: u64, len: u64, draw: &Draw) -> Regret {
     }
 }
 
-/// The regrets of copies of `len` bytes, on all pairs of the families (all, where none is named) and seeds, in that
-/// order. `stop` is asked before each; those that were done by then are returned.
+/// The regrets of copies of `len` bytes, on all pairs of the families (all, if none is named) and seeds, in that
+/// order. `stop` is called before each; the completed ones are returned.
 pub fn regrets(
     families: &[&str],
     seeds: Range<u64>,
@@ -89,7 +89,7 @@ pub fn regrets(
     done.into_iter().map(|(_, regret)| regret).collect()
 }
 
-/// Geometric mean and worst; `None` of none.
+/// Geometric mean and worst; `None` if there are none.
 pub fn summary<'a>(regrets: impl IntoIterator<Item = &'a Regret>) -> Option<Summary> {
     let (mut sum, mut count, mut worst) = (0.0, 0u32, f64::MIN);
     for regret in regrets {

@@ -1,70 +1,71 @@
-//! What there is to say of a disk. Times are seconds, rates bytes a second.
+//! The description of a disk. Times are in seconds, rates in bytes per second.
 
-/// Index of reading in arrays of one entry a direction.
+/// Index for reading in arrays with one entry per direction.
 pub(super) const READ: usize = 0;
-/// Index of writing.
+/// Index for writing.
 pub(super) const WRITE: usize = 1;
 
-/// A head over a platter.
+/// A rotational disk.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Head {
-    /// One turn.
+    /// Time of a revolution.
     pub(super) turn_s: f64,
-    /// A seek.
+    /// Time of a seek.
     pub(super) seek_s: f64,
-    /// How late the next command may come before its sector has gone by.
+    /// Maximum delay of the next command before its sector has passed.
     pub(super) grace_s: f64,
-    /// Bytes read ahead; 0: a read that misses its grace waits a turn.
+    /// Bytes read ahead; 0: a late read waits for a revolution.
     pub(super) ahead_bytes: f64,
-    /// How often the next of several waiting is any of them: what lies between has mixed them up.
+    /// How often the next of several waiting commands is chosen at random: the layers in between have reordered
+    /// them.
     pub(super) sloppy: f64,
-    /// Bytes of volatile write cache; 0: a write that misses its grace waits a turn.
+    /// Size of the volatile write cache; 0: a late write waits for a revolution.
     pub(super) cache_bytes: f64,
 }
 
-/// A disk and the way to it.
+/// A disk and the path to it.
 #[derive(Clone, Debug)]
 pub(super) struct Spec {
-    /// The way from the submitter to the disk.
+    /// Delay from the submitter to the disk.
     pub(super) path_s: f64,
-    /// Its random part (exponential): what comes later may overtake.
+    /// Its random part (exponential): later requests may overtake.
     pub(super) jitter_s: f64,
-    /// The way back.
+    /// Delay of the completion.
     pub(super) back_s: f64,
-    /// The block layer splits requests into parts of this size.
+    /// Maximum size of a part: the block layer splits requests.
     pub(super) part_bytes_max: u64,
-    /// And keeps at most so many of them at the disk.
+    /// Maximum number of parts at the disk.
     pub(super) tags: usize,
-    /// The moving head, where there is one.
+    /// The rotational part, if any.
     pub(super) head: Option<Head>,
-    /// Without a head: so many parts are worked on at once.
+    /// Without one: number of parts processed in parallel.
     pub(super) channels: usize,
-    /// What each part costs a channel, by direction.
+    /// Cost of each part on a channel, by direction.
     pub(super) command_s: [f64; 2],
-    /// How fast a channel is, by direction.
+    /// Rate of a channel, by direction.
     pub(super) channel_rate: [f64; 2],
-    /// All bytes go through this one after the other (with a head: the medium).
+    /// Rate of the link that all bytes share (for a rotational disk: the medium).
     pub(super) rate: [f64; 2],
-    /// What each part costs there.
+    /// Cost of each part on the link.
     pub(super) link_command_s: [f64; 2],
-    /// Rate at the end of the disk, as a share of that at the beginning.
+    /// Rate at the end of the disk, as a share of that at the start.
     pub(super) inner: f64,
     /// The part of the disk that is copied.
     pub(super) zone: (f64, f64),
-    /// The rate varies by so much (log-normal), anew every so many seconds.
+    /// Spread (log-normal) of the rate, and the seconds between two draws.
     pub(super) noise: (f64, f64),
-    /// Someone else: share of the time, seconds each, factor of the rate.
+    /// Another user: share of the time, duration in seconds, factor of the rate.
     pub(super) neighbour: (f64, f64, f64),
-    /// Every so many written bytes a stall of that mean.
+    /// Written bytes between stalls, and their mean duration.
     pub(super) stall: (f64, f64),
-    /// After so many written bytes the write rate is multiplied.
+    /// Written bytes after which the write rate is multiplied, and the factor.
     pub(super) cliff: (f64, f64),
-    /// More than so many parts waiting cost each one so much more.
+    /// Number of waiting parts above which each one costs more, and the additional cost.
     pub(super) choke: (usize, f64),
-    /// A token bucket in front: bytes a second, bytes of burst; 0: none.
+    /// A token bucket before the disk: bytes per second, bytes of burst; 0: none.
     pub(super) bucket: (f64, f64),
-    /// What the kernel says of it.
-    pub(super) says_rotational: bool,
+    /// What the kernel reports.
+    pub(super) reported_rotational: bool,
 }
 
 impl Default for Spec {
@@ -89,29 +90,29 @@ impl Default for Spec {
             cliff: (f64::MAX, 1.0),
             choke: (usize::MAX, 0.0),
             bucket: (0.0, 0.0),
-            says_rotational: false,
+            reported_rotational: false,
         }
     }
 }
 
-/// Two disks, and what the pump costs.
+/// Two disks, and the cost of the pump.
 #[derive(Clone, Debug)]
 pub(super) struct Pair {
     /// Source and destination.
     pub(super) disks: [Spec; 2],
     /// Both sides are on the first disk.
     pub(super) one: bool,
-    /// haul knows that.
+    /// haul detects that both sides are on one disk.
     pub(super) one_known: bool,
     /// Processor time of a round, and of each request.
     pub(super) cpu_s: [f64; 2],
-    /// How late the pump's thread wakes (mean).
+    /// Mean delay until the pump's thread wakes.
     pub(super) wake_s: f64,
 }
 
 impl Pair {
-    /// Whether writes go out in order: where the destination is said to have a head.
+    /// Whether writes are submitted in order: if the destination is reported as rotational.
     pub(super) fn is_ordered(&self) -> bool {
-        self.disks[WRITE].says_rotational
+        self.disks[WRITE].reported_rotational
     }
 }

@@ -1,21 +1,21 @@
-//! What a copy begins with, from what the kernel says of the disks: as haul's plan has it.
+//! The initial limits of a copy, from what the kernel reports about the disks: as in haul's plan.
 use super::spec::{Pair, Spec};
 use haul::core::Tuning;
 use haul::engine::valves::{Bursts, Limits, Start};
 
 /// Bytes of all blocks.
 pub(super) const POOL_BYTES: u64 = 32 << 20;
-/// In flight where the disk is known to be behind a network.
+/// Requests in flight if the disk is known to be behind a network.
 const NETWORK_IN_FLIGHT: u32 = 8;
 /// Bytes in flight on an NVMe disk.
 const NVME_IN_FLIGHT_BYTES: u32 = 16 << 20;
 
-/// No larger than four of the longest requests of both sides.
+/// At most four of the largest requests of both sides.
 pub(super) fn largest_block(pair: &Pair, wanted_bytes: u32) -> u32 {
     pair.disks.iter().map(|disk| disk.part_bytes_max as u32 * 4).fold(wanted_bytes, u32::min)
 }
 
-/// The transport is not modelled: it is told by what only such disks have.
+/// The transport is not modelled: it is derived from properties that only such disks have.
 fn is_nvme(disk: &Spec) -> bool {
     disk.tags > 1000
 }
@@ -24,12 +24,12 @@ fn is_network(disk: &Spec) -> bool {
     disk.tags == 128 && disk.path_s > 2e-4
 }
 
-/// A head that takes several commands at once may serve the parts of two requests in any order, and lose turns.
+/// A rotational disk with several commands may serve the parts of two requests in any order, and lose rotations.
 fn is_mixed_up(disk: &Spec) -> bool {
-    disk.says_rotational && disk.tags > 1
+    disk.reported_rotational && disk.tags > 1
 }
 
-/// What a copy of `len` bytes begins with.
+/// The initial limits of a copy of `len` bytes.
 pub(super) fn of(pair: &Pair, len: u64) -> Start {
     let both_nvme = pair.disks.iter().all(is_nvme);
     let block_bytes = largest_block(pair, if both_nvme { 512 << 10 } else { 1 << 20 });
@@ -53,5 +53,5 @@ pub(super) fn of(pair: &Pair, len: u64) -> Start {
         tuned: false,
         bursts: if pair.one_known { Bursts::Try } else { Bursts::Never },
     };
-    Start { tuning, len: Some(len), rotational: pair.disks.each_ref().map(|disk| disk.says_rotational) }
+    Start { tuning, len: Some(len), rotational: pair.disks.each_ref().map(|disk| disk.reported_rotational) }
 }

@@ -1,9 +1,9 @@
-//! Estimating: what a copy takes, before its first byte and while it runs.
+//! The estimated duration of a copy, before its first byte and during the copy.
 use super::found::subject;
 use super::world::World;
 use haul::core::{
-    Access, Bound, Cache, Direction, Ended, EndpointKind, EngineKind, Existing, Extent, NoObserver, OnError, Plan,
-    PlanSide, Route, Side, Stop, Tally, Tuning, WriteOrder, Zeros,
+    Access, AddressMap, Bound, Cache, Direction, Ended, EndpointKind, EngineKind, Existing, Extent, NoObserver,
+    OnError, Plan, PlanSide, Route, Side, Stop, Tally, Tuning, WriteOrder, Zeros,
 };
 use haul::measure::{
     Budget, CopyProgress, Course, Curve, Forecast, Point, ProgressTrack, Subject, Way, Zone, look, sample,
@@ -17,10 +17,10 @@ use std::time::Duration;
 
 const GB: u64 = 1_000_000_000;
 
-/// What the estimate of a copy may cost.
+/// Maximum cost of the estimate of a copy.
 const BUDGET: Budget = Budget { time_max: Duration::from_secs(2), share: 0.01, places_min: 3 };
 
-/// A pair of disks, and where on them the copy is.
+/// A pair of disks, and the ranges of the copy.
 struct Pair {
     disks: [Parameters; 2],
     offsets: [u64; 2],
@@ -33,23 +33,23 @@ fn disk(name: &str) -> Parameters {
     disk
 }
 
-/// Looked at for itself alone.
+/// Samples of one side alone.
 fn sampled(subject: &mut Subject, range: Extent, point: Point, budget: Budget) -> Vec<Zone> {
     let Some(look) = look(subject, range, point, budget, &Stop::default()).unwrap() else { return Vec::new() };
     sample(subject, range, &look, look.whole_s, budget, &Stop::default()).unwrap()
 }
 
-/// What came of a copy and of its estimate.
-struct Told {
+/// The times of a copy and of its estimate.
+struct CopyTimes {
     estimated_s: f64,
     looking_s: f64,
     took_s: f64,
     bound: Option<Bound>,
-    /// How far it was when, and what was then said to be left.
+    /// The progress over time, with the remaining time.
     left: Vec<(f64, f64, f64)>,
 }
 
-fn copy(pair: &Pair) -> Told {
+fn copy(pair: &Pair) -> CopyTimes {
     let world = World::new();
     let mut subjects = pair.disks.each_ref().map(|disk| subject(&world, disk));
     let point = Point { way: Way::Direct, block_bytes: 1 << 20, depth: 2 };
@@ -103,7 +103,7 @@ fn copy(pair: &Pair) -> Told {
         });
         left.push((bytes as f64 / pair.len as f64, took_s - at_s, forecast.left_s(&track).unwrap()));
     }
-    Told { estimated_s: forecast.expected_s().unwrap(), looking_s, took_s, bound: course.bound(), left }
+    CopyTimes { estimated_s: forecast.expected_s().unwrap(), looking_s, took_s, bound: course.bound(), left }
 }
 
 fn side(offset: u64) -> PlanSide {
@@ -112,7 +112,7 @@ fn side(offset: u64) -> PlanSide {
         address: "modelled disk".to_owned(),
         path: "modelled disk".into(),
         kind: EndpointKind::Memory,
-        offset,
+        map: AddressMap::from(offset),
         access,
         lock: None,
         moves_head: true,
@@ -120,7 +120,7 @@ fn side(offset: u64) -> PlanSide {
     }
 }
 
-/// What haul plans between two disks whose heads move.
+/// haul's plan for two rotational disks.
 fn plan(pair: &Pair) -> Plan {
     Plan {
         overlaps: false,
@@ -144,8 +144,8 @@ fn plan(pair: &Pair) -> Plan {
         hashes: Vec::new(),
         digest_blocks: None,
         read_back: None,
+        block_map: None,
         checks_memory: false,
-        ranges: None,
         set_end: false,
         preallocate: false,
         durable: true,
@@ -156,7 +156,7 @@ fn plan(pair: &Pair) -> Plan {
     }
 }
 
-/// Pairs of disks that turn, whole and with ranges whose zones run against each other.
+/// Pairs of rotational disks, whole and with ranges whose rates change in opposite directions.
 fn pairs() -> Vec<(&'static str, Pair)> {
     let whole = |source, dest| Pair { disks: [disk(source), disk(dest)], offsets: [0, 0], len: 20 * GB };
     let crossed = Pair { offsets: [0, 5 * GB], len: 15 * GB, ..whole("disk-7200", "disk-7200") };
@@ -173,17 +173,17 @@ fn pairs() -> Vec<(&'static str, Pair)> {
 }
 
 #[test]
-fn the_time_of_a_copy_between_zoned_disks_is_estimated_within_five_percent_before_its_first_byte() {
+fn the_time_of_a_copy_between_zoned_disks_is_estimated_within_five_percent() {
     for (name, pair) in pairs() {
-        let Told { estimated_s, looking_s, took_s, .. } = copy(&pair);
+        let CopyTimes { estimated_s, looking_s, took_s, .. } = copy(&pair);
         assert!((estimated_s / took_s - 1.0).abs() < 0.05, "{name}: {estimated_s} estimated, {took_s} took");
-        // Each side for itself; a copy looks at both at once.
+        // Each side separately; a copy samples both at once.
         assert!(looking_s < 2.0 * 0.01 * took_s, "{name}: {looking_s} to look at a copy of {took_s}");
     }
 }
 
 #[test]
-fn places_are_read_in_time_and_each_gives_the_rate_of_the_medium_there() {
+fn samples_are_read_within_their_time_and_match_the_media_rate() {
     let disk = disk("disk-7200");
     let medium = Zones::new(&disk, 100);
     for (share, places) in [(f64::INFINITY, 9), (0.01, 9), (0.003, 3), (0.0009, 0)] {
@@ -194,21 +194,21 @@ fn places_are_read_in_time_and_each_gives_the_rate_of_the_medium_there() {
         let zones = sampled(&mut subject(&world, &disk), range, point, budget);
         assert!(zones.len() >= places, "{share}: {} places", zones.len());
         for zone in &zones {
-            // A place may lie across two zones, which are 2 to 4 % apart.
+            // A sample may cover two zones, whose rates differ by 2 to 4 %.
             let truth = medium.bytes_per_s(zone.offset) as f64;
             assert!((zone.bytes_per_s / truth - 1.0).abs() < 0.03, "{share}: {zone:?} instead of {truth}");
         }
-        // A first look is all that a copy pays that is too short.
+        // A copy that is too short for an estimate pays only for the first sample.
         let time = (medium.media_ns(disk.size_bytes) as f64 / 1e9 * share).clamp(0.06, 2.0);
         assert!(world.now_s() < time, "{share}: {} instead of {time}", world.now_s());
     }
 }
 
 #[test]
-fn from_a_tenth_on_the_time_left_is_right_within_five_percent() {
+fn after_a_tenth_the_remaining_time_is_right_within_five_percent() {
     for (name, pair) in pairs() {
-        let told = copy(&pair);
-        let late: Vec<_> = told.left.iter().filter(|(share, ..)| (0.1..0.98).contains(share)).collect();
+        let reported = copy(&pair);
+        let late: Vec<_> = reported.left.iter().filter(|(share, ..)| (0.1..0.98).contains(share)).collect();
         assert!(late.len() > 300, "{name}: {}", late.len());
         for (share, truth, left) in late {
             assert!((left / truth - 1.0).abs() < 0.05, "{name}, at {share}: {left} instead of {truth}");
@@ -217,7 +217,7 @@ fn from_a_tenth_on_the_time_left_is_right_within_five_percent() {
 }
 
 #[test]
-fn the_side_that_binds_is_told() {
+fn the_limiting_side_is_reported() {
     let slow_end = Pair { disks: [disk("disk-7200"), disk("disk-7200")], offsets: [0, 15 * GB], len: 5 * GB };
     assert_eq!(copy(&slow_end).bound, Some(Bound::Side(Side::Dest)));
     let slow_source = Pair { offsets: [15 * GB, 0], ..slow_end };

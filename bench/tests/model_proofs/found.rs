@@ -1,4 +1,4 @@
-//! Measuring: latency, rate, zones, the knee, the place where a rate changes.
+//! Measuring latency, rate, zones, the best point, and where a rate changes.
 use super::world::World;
 use haul::core::{EngineKind, Extent, Op, Stop};
 use haul::measure::{self, Entry, Point, Profiled, Subject, SweepObserver, Way, shift};
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const GB: u64 = 1_000_000_000;
 
-/// The disk of that name, of this size, with some numbers replaced.
+/// The preset of that name and size, with some parameters replaced.
 pub fn preset(name: &str, size_bytes: u64, settings: &[(&str, &str)]) -> Parameters {
     let mut disk = Preset::named(name).unwrap().parameters();
     disk.size_bytes = size_bytes;
@@ -18,7 +18,7 @@ pub fn preset(name: &str, size_bytes: u64, settings: &[(&str, &str)]) -> Paramet
     disk
 }
 
-/// The disk, ready to be measured past every cache.
+/// The disk, ready for measuring with direct I/O.
 pub fn subject(world: &Arc<World>, disk: &Parameters) -> Subject {
     let extents = vec![Extent::new(0, disk.size_bytes)];
     let ways = vec![(Way::Direct, world.add(disk))];
@@ -33,19 +33,19 @@ fn profiled(disk: &Parameters) -> Profiled {
     measure::profile(&mut subject(&world, disk), 20, time, &Stop::default(), &mut |_, _| {})
 }
 
-/// Within this share of the truth.
+/// Whether `found` is within this share of `truth`.
 pub fn near(found: f64, truth: f64, share: f64) -> bool {
     (found / truth - 1.0).abs() < share
 }
 
 #[test]
 fn the_fit_recovers_latency_and_rate_of_a_disk_within_five_percent() {
-    // Latency and overhead are what a command costs; one after the other they add up.
+    // Latency and overhead are the cost of a command; for consecutive commands they add up.
     let disks = [
         ("sata-ssd", 105e-6, 160e6, vec![]),
         ("fast-ssd", 65e-6, 200e6, vec![]),
         ("slow-ssd", 230e-6, 50e6, vec![]),
-        // A head that is never late: the overhead is all that comes between two commands.
+        // A head that is never late: only the overhead is between two commands.
         ("scsi-2001", 200e-6, 10e6, vec![("rate", "10MB"), ("rates_over", "0"), ("zones", "0")]),
     ];
     for (name, latency_s, rate, settings) in disks {
@@ -81,7 +81,7 @@ impl SweepObserver for Deaf {
     fn moved(&mut self, _share: f64, _point: Point) {}
 }
 
-/// What a disk gives at a point that does not turn: commands overlap their latency, not their overhead.
+/// The rate of a non-rotational disk at a point: commands overlap in latency, but not in overhead.
 fn rate_at(disk: &Parameters, point: &Point) -> f64 {
     let bytes = f64::from(point.block_bytes);
     let alone_s = disk.overhead_ns as f64 / 1e9 + bytes / disk.rates[0].bytes_per_s as f64;
@@ -90,7 +90,7 @@ fn rate_at(disk: &Parameters, point: &Point) -> f64 {
 }
 
 #[test]
-fn the_knee_is_found_at_the_block_size_and_depth_that_the_disks_arithmetic_has_it() {
+fn the_knee_is_found_at_the_calculated_block_size_and_depth() {
     for name in ["sata-ssd", "fast-ssd", "slow-ssd"] {
         let disk = preset(name, 20 * GB, &[]);
         let points: Vec<Point> = measure::grid(&[Way::Direct], 4096, 128 << 20, measure::Effort::Full);
@@ -109,8 +109,8 @@ fn the_knee_is_found_at_the_block_size_and_depth_that_the_disks_arithmetic_has_i
 }
 
 #[test]
-fn the_place_where_writing_gets_slow_is_found_within_five_percent() {
-    // A cache of 256 MiB at 40 MB/s, and 15 MB/s behind it.
+fn the_offset_where_writes_slow_down_is_found_within_five_percent() {
+    // A cache of 256 MiB at 40 MB/s, and 15 MB/s after it.
     let disk = preset("slow-ssd", 4 * GB, &[]);
     let world = World::new();
     let mut subject = subject(&world, &disk);

@@ -1,20 +1,20 @@
-//! Writing on and on: where a rate changed for good, and why.
+//! Continuous writing: where a rate changed permanently, and the cause.
 use super::found::{near, preset, subject};
 use super::world::World;
 use haul::core::{Op, Stop};
 use haul::measure::{self, Stage, Sustained, Trend};
 use modelled_disk::parameters::Parameters;
 
-/// Writes so many bytes to the disk, or until haul has seen enough.
+/// Writes this number of bytes to the disk, or until haul has measured enough.
 fn sustained(disk: &Parameters, asked_bytes: u64) -> Sustained {
     written(disk, asked_bytes, false)
 }
 
-/// The same, where the disk may tell how warm it is.
-fn written(disk: &Parameters, asked_bytes: u64, tells: bool) -> Sustained {
+/// The same; the disk may report its temperature.
+fn written(disk: &Parameters, asked_bytes: u64, has_sensor: bool) -> Sustained {
     let world = World::new();
     let mut subject = subject(&world, disk);
-    subject.thermometer = tells.then(|| world.thermometer(disk.heat_limit_c));
+    subject.thermometer = has_sensor.then(|| world.thermometer(disk.heat_limit_c));
     subject.op = Op::Write;
     subject.content = vec![7; 4096];
     let found = measure::sustained(&mut subject, asked_bytes, None, &Stop::default(), &mut |_| {});
@@ -23,14 +23,14 @@ fn written(disk: &Parameters, asked_bytes: u64, tells: bool) -> Sustained {
 }
 
 #[test]
-fn writing_on_and_on_names_the_cache_that_ran_out_and_ends_once_the_rate_has_settled() {
-    // What is asked for would take up to a hundred times as long.
+fn sustained_writing_detects_the_exhausted_cache_and_ends_at_a_steady_rate() {
+    // The requested amount would take up to a hundred times as long.
     for (asked, most) in [(4 << 30, 1 << 30), (64 << 30, 6 << 30)] {
         cache_runs_out(asked, most);
     }
 }
 
-/// Of so many bytes at most so many are written.
+/// Of `asked` bytes at most `most` are written.
 fn cache_runs_out(asked: u64, most: u64) {
     let found = sustained(&preset("slow-ssd", 8 << 30, &[]), asked);
     let stages = found.stages();
@@ -40,13 +40,13 @@ fn cache_runs_out(asked: u64, most: u64) {
     assert!(near(stages[0].bytes_per_s, 40e6, 0.05) && near(stages[1].bytes_per_s, 15e6, 0.05), "{stages:?}");
     assert!(found.settled && !found.went_round);
     assert!((2 * (256 << 20)..most).contains(&found.end.bytes), "{:?}", found.end);
-    // The clock is the disk's, so all bytes take what its arithmetic says.
+    // The clock is that of the disk, so all bytes take the calculated time.
     let seconds = changed_at / 40e6 + (found.end.bytes as f64 - changed_at) / 15e6;
     assert!(near(found.end.seconds, seconds, 0.05), "{:?} instead of {seconds}", found.end);
 }
 
-/// One rate after the other as the arithmetic of a disk has it that gets too warm: seconds, bytes and bytes a second of
-/// each, the first from rest.
+/// The calculated rates of a disk that becomes too warm, in order: seconds, bytes and bytes per second of each, the
+/// first from rest.
 struct Turns {
     rates: [f64; 2],
     first_s: f64,
@@ -71,7 +71,7 @@ impl Turns {
         }
     }
 
-    /// Seconds and bytes at the ends of so many rates in turn, and each rate.
+    /// Seconds and bytes at the ends of `count` rates, and each rate.
     fn ends(&self, count: usize) -> Vec<(f64, f64, f64)> {
         let lengths = [self.first_s].into_iter().chain([self.slow_s, self.fast_s].into_iter().cycle());
         let lengths = lengths.zip(self.rates.into_iter().cycle()).take(count);
@@ -83,7 +83,7 @@ impl Turns {
     }
 }
 
-/// The rates and their ends are those of the arithmetic; the last one of those found has no end yet.
+/// Asserts that rates and their ends are the calculated ones; the last measured one has no end yet.
 fn assert_turns(stages: &[Stage], disk: &Parameters) {
     let ends = Turns::of(disk).ends(stages.len());
     for (number, (stage, (seconds, bytes, rate))) in stages.iter().zip(ends).enumerate() {
@@ -96,21 +96,21 @@ fn assert_turns(stages: &[Stage], disk: &Parameters) {
 }
 
 #[test]
-fn a_drive_that_throttles_by_heat_is_named_and_each_of_its_changes_is_found_within_five_percent() {
+fn thermal_throttling_is_detected_with_each_change_within_five_percent() {
     let disk = preset("hot-ssd", 8 << 30, &[]);
-    for tells in [false, true] {
-        let found = written(&disk, 1250 << 20, tells);
+    for has_sensor in [false, true] {
+        let found = written(&disk, 1250 << 20, has_sensor);
         let stages = found.stages();
         assert_eq!((stages.len(), found.trend()), (7, Trend::Throttled), "{stages:?}");
         assert_turns(&stages, &disk);
-        assert!(!found.settled && found.fell_hot() == tells.then_some(true));
-        assert_eq!(found.warmth.highest_c().is_some_and(|highest_c| (67.0..=70.0).contains(&highest_c)), tells);
+        assert!(!found.settled && found.fell_hot() == has_sensor.then_some(true));
+        assert_eq!(found.warmth.highest_c().is_some_and(|highest_c| (67.0..=70.0).contains(&highest_c)), has_sensor);
     }
 }
 
 #[test]
-fn of_a_drive_that_throttles_all_along_the_first_changes_and_the_rate_on_the_whole_are_found_all_the_same() {
-    // Two hundred turns, most of which steps are too large to show by then.
+fn permanent_throttling_has_its_first_changes_and_mean_rate_detected() {
+    // Two hundred changes, most of which the coarse steps hide.
     let disk = preset("hot-ssd", 8 << 30, &[]);
     let found = sustained(&disk, 64 << 30);
     assert_eq!((found.trend(), found.settled), (Trend::Throttled, false));
@@ -121,17 +121,21 @@ fn of_a_drive_that_throttles_all_along_the_first_changes_and_the_rate_on_the_who
 }
 
 #[test]
-fn a_cache_that_runs_out_before_the_drive_gets_too_warm_is_told_beside_the_heat() {
+fn an_exhausted_cache_before_throttling_is_reported_beside_it() {
     let settings = [("slow_after_bytes", "256M"), ("slow_rate", "100MB")];
     let disk = preset("hot-ssd", 8 << 30, &settings);
-    // It is warmed along the way to 125 °C above rest, then to 62.5.
+    // It approaches 125 °C above rest, then 62.5.
     let cache = f64::from(256 << 20);
     let warm_c = 125.0 * (1.0 - (-cache / 200e6 / 10.0).exp());
     let hot = cache + 100e6 * 10.0 * ((62.5 - warm_c) / (62.5 - 30.0)).ln();
-    for tells in [false, true] {
-        let found = written(&disk, 8 << 30, tells);
+    for has_sensor in [false, true] {
+        let found = written(&disk, 8 << 30, has_sensor);
         let stages = found.stages();
-        assert_eq!((found.trend(), found.fell_hot()), (Trend::RanOutAndThrottled, tells.then_some(true)), "{stages:?}");
+        assert_eq!(
+            (found.trend(), found.fell_hot()),
+            (Trend::RanOutAndThrottled, has_sensor.then_some(true)),
+            "{stages:?}"
+        );
         for (stage, (to, rate)) in stages.iter().zip([(cache, 200e6), (hot, 100e6)]) {
             assert!(near(stage.to.bytes as f64, to, 0.05), "{stage:?} instead of {to}");
             assert!(near(stage.bytes_per_s, rate, 0.05), "{stage:?} instead of {rate}");
@@ -141,17 +145,17 @@ fn a_cache_that_runs_out_before_the_drive_gets_too_warm_is_told_beside_the_heat(
 }
 
 #[test]
-fn a_cache_that_runs_out_between_two_times_of_being_too_warm_is_told_too() {
+fn an_exhausted_cache_between_two_throttlings_is_reported() {
     let disk = preset("hot-ssd", 8 << 30, &[("slow_after_bytes", "800M"), ("slow_rate", "100MB")]);
-    for tells in [false, true] {
-        let found = written(&disk, 3 << 30, tells);
+    for has_sensor in [false, true] {
+        let found = written(&disk, 3 << 30, has_sensor);
         assert_eq!(found.trend(), Trend::RanOutAndThrottled, "{:?}", found.stages());
     }
 }
 
 #[test]
-fn only_its_temperature_tells_a_drive_that_stays_throttled_from_one_whose_cache_ran_out() {
-    // Throttled it gets 37.5 °C warmer than at rest, and is fast again at 22.
+fn only_temperature_separates_permanent_throttling_from_an_exhausted_cache() {
+    // Throttled it approaches 37.5 °C above rest, and is fast again at 22.
     let hot = preset("hot-ssd", 8 << 30, &[("heat_rate", "60MB")]);
     let tepid = [
         ("heat_per_c", "100MB"),
@@ -162,27 +166,27 @@ fn only_its_temperature_tells_a_drive_that_stays_throttled_from_one_whose_cache_
         ("heat_rate", "1MB"),
     ];
     let cool = preset("slow-ssd", 8 << 30, &tepid);
-    for (disk, tells, expected) in [
+    for (disk, has_sensor, expected) in [
         (&hot, false, (Trend::RanOut, None)),
         (&hot, true, (Trend::Throttled, Some(true))),
         (&cool, false, (Trend::RanOut, None)),
         (&cool, true, (Trend::RanOut, Some(false))),
     ] {
-        let found = written(disk, 4 << 30, tells);
+        let found = written(disk, 4 << 30, has_sensor);
         assert_eq!((found.trend(), found.fell_hot()), expected, "{:?}", found.stages());
         assert!(found.settled && found.stages().len() == 2);
     }
 }
 
 #[test]
-fn writing_does_not_end_before_a_drive_that_gets_cooler_has_come_back() {
-    // Too warm after 713 MB, fast again 921 MB later: longer than all before.
+fn writing_continues_until_a_cooling_drive_recovers() {
+    // Too warm after 713 MB, fast again 921 MB later: longer than everything before.
     let settings = [("heat_rate", "40MB"), ("heat_per_c", "20MB"), ("heat_back_c", "61")];
     let disk = preset("hot-ssd", 8 << 30, &settings);
     let found = written(&disk, 4 << 30, true);
     assert!(found.stages().len() > 4 && !found.settled, "{:?}", found.stages());
     assert_eq!(found.trend(), Trend::Throttled);
     assert_turns(&found.stages()[..4], &disk);
-    // Nobody can know that it will.
+    // That cannot be known in advance.
     assert!(written(&disk, 4 << 30, false).settled);
 }

@@ -1,5 +1,5 @@
-//! The search for the pace on disks drawn at random, in virtual time: haul's own governor in a small pump, against
-//! fixed pairs of block size and depth in the same pump.
+//! Auto-tuning on disks drawn at random, in virtual time: haul's own governor in a small pump, compared with fixed
+//! pairs of block size and depth in the same pump.
 //!
 //! `UNLIKE_SEEDS=1..9 cargo test -p haul-bench --test model_proofs unlike -- --nocapture` prints a line for each pair
 //! of these seeds, and with `UNLIKE_TRIALS=1` each trial.
@@ -17,16 +17,17 @@ const MIB: u32 = 1 << 20;
 const PAIRS: [(u32, u32); 8] =
     [(64 * KIB, 16), (256 * KIB, 8), (256 * KIB, 32), (512 * KIB, 8), (MIB, 2), (MIB, 4), (MIB, 16), (4 * MIB, 4)];
 
-/// What FUSE makes of a larger request, and how many of these nbdfuse has under way.
+/// Maximum size of a FUSE request, and how many of these nbdfuse has in flight.
 const PART_BYTES: u64 = 1 << 20;
 /// See [`PART_BYTES`].
 const PARTS_MAX: usize = 10;
-/// The way through loop device, FUSE and socket, one way; and what may be added to it, so that some overtake others.
+/// The delay through loop device, FUSE and socket, in one direction; and its random part, because of which some
+/// requests overtake others.
 const WAY_NS: u64 = 80_000;
 /// See [`WAY_NS`].
 const JITTER_NS: u64 = 60_000;
 
-/// Disks, where on which of them source and dest are, and what they say of themselves.
+/// Disks, the positions of source and dest on them, and what they report.
 struct Pair {
     disks: Vec<Parameters>,
     at: [(usize, u64); 2],
@@ -60,7 +61,7 @@ impl Pair {
         self.at.map(|(disk, _)| self.disks[disk].rotational())
     }
 
-    /// As `plan::choose::pace` has it for a block device of no known transport.
+    /// As in `plan::choose::pace` for a block device of unknown transport.
     fn searched(&self) -> Start {
         let one_disk = self.at[0].0 == self.at[1].0;
         let tuning = Tuning {
@@ -93,7 +94,7 @@ impl Pair {
     }
 }
 
-/// A part of a request, on its way.
+/// A part of a request in transit.
 #[derive(Clone, Copy)]
 struct Part {
     request: u64,
@@ -107,14 +108,14 @@ enum Event {
     Back(Part),
 }
 
-/// A request: its side, its place in the copy, parts that are not back.
+/// A request: its side, its offset in the copy, parts that have not completed.
 struct Flying {
     side: usize,
     extent: Extent,
     parts: u64,
 }
 
-/// Disks in virtual time behind a way that has room for a few parts.
+/// Disks in virtual time behind a path with room for a few parts.
 struct Chain {
     now_ns: u64,
     disks: Vec<Disk>,
@@ -177,13 +178,13 @@ impl Chain {
         }
     }
 
-    /// Lets time go on until requests are back; returns these.
+    /// Advances the time until requests have completed; returns these.
     fn wait(&mut self) -> Vec<Flying> {
         let mut back = Vec::new();
         while back.is_empty() {
             let event_ns = self.events.keys().next().map(|(at_ns, _)| *at_ns);
             let alarms = self.disks.iter().filter_map(Disk::alarm);
-            self.now_ns = event_ns.into_iter().chain(alarms).min().expect("something is under way").max(self.now_ns);
+            self.now_ns = event_ns.into_iter().chain(alarms).min().expect("a request is in flight").max(self.now_ns);
             while let Some(entry) = self.events.first_entry().filter(|entry| entry.key().0 <= self.now_ns) {
                 match entry.remove() {
                     Event::Arrives(part) => {
@@ -214,7 +215,7 @@ impl Chain {
     }
 }
 
-/// Seconds of a copy with a flush at its end, and the trials that were made.
+/// Seconds of a copy with a flush at its end, and the trials.
 fn copy(pair: &Pair, start: Start) -> (f64, Vec<Trial>) {
     let mut governor = Governor::new(start);
     let mut limits = governor.limits();
@@ -223,9 +224,9 @@ fn copy(pair: &Pair, start: Start) -> (f64, Vec<Trial>) {
     let (mut next, mut free, mut writing) = (0, u64::from(start.tuning.pool_bytes), false);
     let mut in_flight = [0_u32; 2];
     let mut ready: BTreeMap<u64, u64> = BTreeMap::new();
-    while round.arrived_bytes < pair.len {
+    while round.dest_bytes < pair.len {
         let held = u64::from(start.tuning.pool_bytes) - free;
-        // As `take_turns` and `feed` of the pump.
+        // As in `take_turns` and `feed` of the pump.
         let in_turn = limits.bursts;
         writing = in_turn && held > 0 && (writing || in_flight[0] == 0);
         loop {
@@ -242,17 +243,17 @@ fn copy(pair: &Pair, start: Start) -> (f64, Vec<Trial>) {
             chain.submit(pair, 1, Kind::Write, Extent { offset, len });
             in_flight[1] += 1;
         }
-        round = Round { in_flight, arrived_bytes: round.arrived_bytes, ..Round::default() };
+        round = Round { in_flight, dest_bytes: round.dest_bytes, ..Round::default() };
         for Flying { side, extent, .. } in chain.wait() {
             in_flight[side] -= 1;
-            round.came[side] += 1;
-            round.came_bytes[side] += extent.len;
+            round.completed[side] += 1;
+            round.completed_bytes[side] += extent.len;
             if side == 0 {
                 ready.insert(extent.offset, extent.len);
                 continue;
             }
             free += extent.len;
-            round.arrived_bytes += extent.len;
+            round.dest_bytes += extent.len;
             let least = round.wrote_block_bytes;
             round.wrote_block_bytes = if least == 0 { extent.len as u32 } else { least.min(extent.len as u32) };
         }
@@ -267,13 +268,13 @@ fn copy(pair: &Pair, start: Start) -> (f64, Vec<Trial>) {
     (chain.now_ns as f64 / 1e9, governor.trials().to_vec())
 }
 
-/// haul's time by that of the best fixed pair.
-fn ratio(seed: u64, index: usize, len: u64, told: bool) -> f64 {
+/// Ratio of haul's time to that of the best fixed pair.
+fn ratio(seed: u64, index: usize, len: u64, reported: bool) -> f64 {
     let (pair, about) = pair(seed, index, len);
     let (took_s, trials) = copy(&pair, pair.searched());
     let fixed = PAIRS.map(|(block, depth)| (copy(&pair, pair.fixed(block, depth)).0, block, depth));
     let (best_s, block, depth) = fixed.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
-    if told {
+    if reported {
         let ratio = took_s / best_s;
         let letter = char::from(b'a' + index as u8);
         println!(

@@ -1,5 +1,5 @@
-//! Modelled disks in virtual time, as endpoints: queues, pump and measuring of haul meet the arithmetic of the disks,
-//! and no clock of the machine counts.
+//! Modelled disks in virtual time, as endpoints: haul's queues, pump and measurements run with the model of the
+//! disks, independent of the machine's clock.
 use haul::core::{Completion, Endpoint, EndpointKind, Facts, Kind, Op, Queue, Ready, Request, Transferred};
 use haul::measure::{Clock, Thermometer};
 use modelled_disk::model::{self, Answer, Disk, Ticket};
@@ -9,10 +9,10 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Called with the time, in seconds, whenever a tenth of a second has passed.
+/// Called with the time, in seconds, after every tenth of a second.
 pub type Tick = Box<dyn FnMut(f64) + Send>;
 
-/// The time that some disks share. It passes only while everyone waits.
+/// The time that some disks share. It advances only while all threads wait.
 pub struct World {
     state: Mutex<State>,
 }
@@ -21,17 +21,17 @@ pub struct World {
 struct State {
     now_ns: u64,
     disks: Vec<Served>,
-    /// Disks whose queue was asked in vain since something happened last, one bit each.
+    /// Disks whose queue was polled without result since the last event, one bit each.
     asked: u64,
     ticks: u64,
     tick: Option<Tick>,
 }
 
-/// One disk, and the requests that it has.
+/// One disk, and its requests.
 struct Served {
     disk: Disk,
     flying: BTreeMap<Ticket, Request>,
-    /// Answers to come, the next one first.
+    /// Future completions, the next one first.
     answers: BTreeMap<(u64, Ticket), Answer>,
 }
 
@@ -40,13 +40,13 @@ impl World {
         Arc::new(World { state: Mutex::default() })
     }
 
-    /// A clock that tells its time.
+    /// A clock that shows the simulated time.
     pub fn clock(self: &Arc<World>) -> Clock {
         let world = self.clone();
         Clock::of(move || Duration::from_nanos(world.lock().now_ns))
     }
 
-    /// What the first disk tells of its temperature, in whole degrees as drives do, with this limit.
+    /// The temperature that the first disk reports, in whole degrees like drives, with this limit.
     pub fn thermometer(self: &Arc<World>, limit_c: u64) -> Thermometer {
         let world = self.clone();
         let celsius = move || {
@@ -56,21 +56,21 @@ impl World {
         Thermometer::of(Some(limit_c as f64), celsius)
     }
 
-    /// Seconds since its beginning.
+    /// Seconds since the start.
     pub fn now_s(&self) -> f64 {
         self.lock().now_ns as f64 / 1e9
     }
 
-    /// Has `tick` called from now on.
+    /// Calls `tick` from now on.
     pub fn on_tick(&self, tick: Tick) {
         let mut state = self.lock();
         state.ticks = state.now_ns / 100_000_000;
         state.tick = Some(tick);
     }
 
-    /// A disk in it that nobody has used.
+    /// Adds a new disk.
     pub fn add(self: &Arc<World>, parameters: &Parameters) -> Arc<dyn Endpoint> {
-        parameters.check().expect("a disk that can be");
+        parameters.check().expect("a valid disk");
         let mut state = self.lock();
         let disk = Disk::new(parameters);
         state.disks.push(Served { disk, flying: BTreeMap::new(), answers: BTreeMap::new() });
@@ -95,7 +95,7 @@ impl State {
         self.disks[number].disk.submit(now_ns, kind, Extent { offset, len })
     }
 
-    /// Answers of this disk that have come by now.
+    /// Completions of this disk up to now.
     fn come(&mut self, number: usize) -> Vec<Ticket> {
         let now_ns = self.now_ns;
         let served = &mut self.disks[number];
@@ -110,16 +110,16 @@ impl State {
         come
     }
 
-    /// Lets time go on to the next moment at which something happens.
+    /// Advances the time to the next event.
     fn pass(&mut self) {
-        self.settle();
+        self.collect_answers();
         let next = |served: &Served| {
             let answer = served.answers.keys().next().map(|(at_ns, _)| *at_ns);
             answer.into_iter().chain(served.disk.alarm()).min()
         };
-        let next_ns = self.disks.iter().filter_map(next).min().expect("somebody waits for something");
+        let next_ns = self.disks.iter().filter_map(next).min().expect("a disk has a next event");
         self.now_ns = self.now_ns.max(next_ns);
-        self.settle();
+        self.collect_answers();
         self.asked = 0;
         let ticks = self.now_ns / 100_000_000;
         if ticks > self.ticks {
@@ -129,7 +129,7 @@ impl State {
         }
     }
 
-    fn settle(&mut self) {
+    fn collect_answers(&mut self) {
         for served in &mut self.disks {
             for answer in served.disk.advance(self.now_ns) {
                 served.answers.insert((answer.at_ns, answer.ticket), answer);
@@ -137,7 +137,7 @@ impl State {
         }
     }
 
-    /// The queue of this disk has nothing. When all that wait have been asked, there is nothing to do but wait.
+    /// The queue of this disk is empty. When all waiting queues have been polled, the time advances.
     fn nothing(&mut self, number: usize) {
         self.asked |= 1 << number;
         let waiting = (0..self.disks.len()).filter(|&number| !self.disks[number].flying.is_empty());
@@ -154,7 +154,7 @@ struct InVirtualTime {
 }
 
 impl InVirtualTime {
-    /// One command, alone.
+    /// Executes one command alone.
     fn alone(&self, submit: impl FnOnce(&mut State) -> Ticket) {
         let mut state = self.world.lock();
         let ticket = submit(&mut state);
@@ -193,7 +193,7 @@ impl Endpoint for InVirtualTime {
     }
 }
 
-/// The queue of a disk. Nobody else may use the disk meanwhile.
+/// The queue of a disk, with exclusive use of the disk.
 struct OfDisk {
     world: Arc<World>,
     number: usize,

@@ -1,4 +1,4 @@
-//! The destination of a copy that names none: chosen on the terminal.
+//! Asks on the terminal for the destination of a copy that names none.
 use crate::apps::console::chosen;
 use crate::core::{Device, Error, Kind, Result, Side};
 use crate::disks::probe;
@@ -6,18 +6,18 @@ use crate::job::{journal, undo};
 use crate::plan::{Candidates, Expectation, Options, PassthroughMode, candidates};
 use crate::report::{Out, text};
 
-/// The same options and words, with the disk that was chosen as the destination. What it is when it is chosen is what
-/// it must be when it is written to, and it is confirmed whatever was said of that.
+/// The same options and arguments, with the chosen disk as the destination. Opening checks that the disk is
+/// still the same, and haul asks for confirmation even with --yes.
 ///
 /// # Errors
-/// Usage where there is no terminal to ask on; Refused where there is nothing to choose, or nothing was chosen.
+/// Usage if there is no terminal to ask on; Refused if there is no disk to choose, or none was chosen.
 pub(super) fn dest(options: &Options, words: &[String], out: Out) -> Result<(Options, Vec<String>)> {
     if options.source == "-" {
-        let what = "no destination is named, and none can be chosen: standard input is the source";
+        let what = "no destination is given, and none can be chosen: standard input is the source";
         return Err(Error::new(Kind::Usage, what).advise(NAME_IT));
     }
     let Some(ask) = chosen(out) else {
-        let what = "no destination is named, and there is no terminal to choose one on";
+        let what = "no destination is given, and there is no terminal to choose one on";
         return Err(Error::new(Kind::Usage, what).advise(NAME_IT));
     };
     let source = probe::one_through(&options.source, Side::Source, options.passthrough.may(Side::Source))?;
@@ -29,7 +29,7 @@ pub(super) fn dest(options: &Options, words: &[String], out: Out) -> Result<(Opt
         out.eprint(&text::not_offered(&others, out.columns()));
         let advice = "Connect a disk and run this again, or name the destination. --choose all offers fixed disks, \
                       too, and --choose-max SIZE larger ones.";
-        return Err(Error::new(Kind::Refused, "there is no disk that could be the destination").advise(advice));
+        return Err(Error::new(Kind::Refused, "no disk is available as the destination").advise(advice));
     }
     let answer = ask(&text::choose(&options.source, source.size, &offered, &others, out.columns()))?;
     let number = answer.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
@@ -42,15 +42,15 @@ pub(super) fn dest(options: &Options, words: &[String], out: Out) -> Result<(Opt
     Ok((Options { dest, expect, yes: false, ..options.clone() }, words))
 }
 
-const NAME_IT: &str = "Name it behind the source: haul copy SRC DST. haul list shows the disks.";
+const NAME_IT: &str = "Give it after the source: haul copy SRC DST. 'haul list' shows the disks.";
 
-/// What makes sure that no other disk has come under its name.
+/// Identifies the device, so that another disk that got its name is refused.
 fn identity(device: &Device, options: &Options) -> Vec<Expectation> {
     let size = Expectation::Size(device.size);
     if let Some(sequence) = device.disk_sequence {
         return vec![size, Expectation::Sequence(sequence)];
     }
-    // By its own commands a disk may say who it is in other words.
+    // A disk may report its identity in another form to passthrough commands.
     if options.passthrough != PassthroughMode::AsNamed {
         return vec![size];
     }

@@ -1,4 +1,4 @@
-//! `haul copy` as clap sees it, and as [`Options`].
+//! The arguments of `haul copy`, and their conversion to [`Options`].
 use super::choosing::ChooseArguments;
 use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;
@@ -7,13 +7,15 @@ use crate::cli::certainty::CertaintyArguments;
 use crate::cli::defaults::Defaults;
 use crate::cli::expect;
 use crate::cli::help::{self, ENVIRONMENT, EXIT_STATUS, FILES, SIZES};
+use crate::cli::images::ImageArguments;
 use crate::cli::journal::JournalArguments;
 use crate::cli::method::{PaceArguments, ReachArguments};
 use crate::cli::on_error;
+use crate::cli::ranges::RangeArguments;
 use crate::cli::shown::VerbosityArguments;
 use crate::cli::words::{self, HashChoice, LimitChoice, address};
 use crate::core::{Error, OnError};
-use crate::plan::{Delta, Expectation, JournalChoice, Options, ProgressStyle, RangeList, When};
+use crate::plan::{Delta, Expectation, JournalChoice, Options, ProgressStyle, When};
 use clap::error::ErrorKind;
 use clap::{Parser, ValueHint};
 use std::ffi::OsString;
@@ -26,7 +28,7 @@ const SIGNALS: &str = include_str!("help/signals.txt");
 const NOTES: &str = include_str!("help/notes.txt");
 const SEE_ALSO: &str = include_str!("help/see-also.txt");
 
-/// What one `--expect` holds. An alias, so that clap takes it for one value.
+/// The properties of one `--expect`. An alias, so that clap treats it as one value.
 type Expectations = Vec<Expectation>;
 
 /// Copy a disk, a partition, a file or a stream
@@ -42,13 +44,16 @@ type Expectations = Vec<Expectation>;
 #[command(after_long_help = help::text(&[ENDPOINTS, SIZES, EXAMPLES, EXIT_STATUS, SIGNALS]))]
 pub(crate) struct CopyArguments {
     /// Source: block device, file, pipe, - for standard input
+    ///
+    /// Source: block device, file, NBD export, HTTP(S) address, object, pipe, - for standard input.
     #[arg(value_name = "SRC", value_hint = ValueHint::AnyPath)]
     source: OsString,
 
     /// Destination: block device, file, pipe, - for standard output
     ///
-    /// Destination: block device, file, pipe, - for standard output. Without DST haul lists, on a terminal, the
-    /// removable disks that are not in use, asks for the number of one, and then for confirmation, even with --yes.
+    /// Destination: block device, file, NBD export, object, pipe, - for standard output. Without DST haul lists, on a
+    /// terminal, the removable disks that are not in use, asks for the number of one, and then for confirmation, even
+    /// with --yes.
     #[arg(id = "destination", value_name = "DST", value_hint = ValueHint::AnyPath)]
     dest: Option<OsString>,
 
@@ -97,24 +102,9 @@ pub(crate) struct CopyArguments {
     /// 0. --verify reads back only a complete copy, and its time does not count: --time 30s, 5m, 2h.
     #[arg(long, value_name = "TIME", value_parser = words::time, help_heading = "Range")]
     time: Option<Duration>,
-    /// Copy only the ranges that FILE lists
-    ///
-    /// Copy only these ranges, each to the same offset of the destination. Nothing between them is read or written, and
-    /// an existing destination file is not truncated. Each line of FILE has an offset and a length, or several pairs:
-    /// 1M 64K, or 2048s,8s in sectors; # starts a comment. FILE may also be a mapfile of GNU ddrescue, of which haul
-    /// copies the finished parts, as --domain-mapfile does. Ranges may be in any order, but must not overlap or exceed
-    /// the end of either side.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Range")]
-    #[arg(conflicts_with_all = ["skip", "seek", "count", "also"])]
-    ranges: Option<OsString>,
 
-    /// Unit of numbers without suffix in --ranges FILE
-    ///
-    /// Unit in bytes of numbers without suffix in --ranges FILE, 1 by default: --ranges-unit 512 for the scatter-gather
-    /// lists of ddpt, which count blocks.
-    #[arg(long, value_name = "SIZE", value_parser = words::amount, requires = "ranges", help_heading = "Range")]
-    #[arg(allow_hyphen_values = true, hide_short_help = true)]
-    ranges_unit: Option<u64>,
+    #[command(flatten)]
+    ranges: RangeArguments,
 
     /// Overwrite a device without asking
     ///
@@ -127,7 +117,8 @@ pub(crate) struct CopyArguments {
     ///
     /// Refuse to write unless the destination is the intended device. KEYS are serial=, model=, wwn= or size=,
     /// separated by commas: --expect serial=S3Z9NB0K,size=500107862016. Values must match completely; write \, for a
-    /// comma in a value. haul also refuses a destination that does not report a given property.
+    /// comma in a value. haul also refuses a destination that does not report a given property. etag= is that of SRC on
+    /// a web server.
     #[arg(long, value_name = "KEYS", value_parser = expect::parse, help_heading = "Safety")]
     expect: Vec<Expectations>,
 
@@ -147,7 +138,7 @@ pub(crate) struct CopyArguments {
     /// Exit before the data is on the medium
     ///
     /// Exit when everything is written, without waiting until the device or file system reports that the data is on the
-    /// medium.
+    /// medium. Write errors that occur after that are not reported.
     #[arg(long, help_heading = "Safety")]
     no_flush: bool,
 
@@ -162,13 +153,16 @@ pub(crate) struct CopyArguments {
     #[arg(hide_default_value = true)]
     on_error: OnError,
     #[command(flatten)]
+    images: ImageArguments,
+
+    #[command(flatten)]
     journal: JournalArguments,
 
     /// Write a mapfile for GNU ddrescue
     ///
-    /// Write a mapfile of GNU ddrescue when the copy ends, for whatever reason: which parts were read, were unreadable,
-    /// and were not tried, in offsets of SRC. ddrescue can continue from it if SRC and DST start at the same offset. An
-    /// existing file is not replaced.
+    /// Write a mapfile of GNU ddrescue when the copy ends, successfully or not: it lists the parts that were read,
+    /// unreadable, and not tried, in offsets of SRC. ddrescue can continue from it if SRC and DST start at the same
+    /// offset. An existing file is not replaced.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Safety")]
     mapfile: Option<OsString>,
 
@@ -205,8 +199,7 @@ pub(crate) struct CopyArguments {
 
     /// Limit the rate in bytes per second
     ///
-    /// Limit the copy to this many bytes per second: --limit 50M. none: no limit, whatever the configuration
-    /// says.
+    /// Limit the copy to this many bytes per second: --limit 50M. none: no limit, even if one is configured.
     #[arg(long, short = 'l', value_name = "RATE", value_parser = words::limit, allow_hyphen_values = true)]
     #[arg(help_heading = "Method")]
     limit: Option<LimitChoice>,
@@ -215,8 +208,8 @@ pub(crate) struct CopyArguments {
     ///
     /// Compute a digest of the source data during the copy, without reading it twice. May be repeated or given as a
     /// list: --hash sha256,xxh3. haul prints it on standard output in the format of sha256sum --tag; on standard error
-    /// if DST is -. With --resume haul reads again from the source what earlier runs copied. none: no digest, whatever
-    /// the configuration says.
+    /// if DST is -. With --resume haul reads again from the source what earlier runs copied. none: no digest, even if
+    /// one is configured.
     #[arg(long, value_name = "KIND", value_parser = words::hash(), value_delimiter = ',', help_heading = "Output")]
     #[arg(hide_possible_values = true)]
     hash: Vec<HashChoice>,
@@ -272,16 +265,28 @@ impl CopyArguments {
         self.dest.iter().chain(&self.also)
     }
 
-    /// Digests that the command line does not ask for are left out where a copy cannot have them.
+    /// Refuses sides that contradict other words.
+    fn check_sides(&self) -> Result<(), UsageError> {
+        if self.json && self.dests().any(|dest| dest == "-") {
+            let what = "--json prints the report on standard output, but DST '-' sends the data there; name a file or \
+                a pipe as DST, or use --progress json, which prints to standard error";
+            return Err((ErrorKind::ArgumentConflict, what.to_owned()));
+        }
+        if self.source.as_encoded_bytes().starts_with(b"if=")
+            || self.dest.as_ref().is_some_and(|dest| dest.as_encoded_bytes().starts_with(b"of="))
+        {
+            let what = "give SRC and DST without if= and of=; for a file with such a name, prefix ./";
+            return Err((ErrorKind::InvalidValue, what.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Whether configured digests apply. A copy that cannot have them omits them, unless the command line
+    /// requests them.
     fn may_have_default_hashes(&self) -> bool {
         let by_manifest = matches!(self.certainty.delta, Some(Delta::Manifest(_)));
         self.hash.is_empty() && !self.journal.resumes() && !by_manifest && !self.offload && self.reflink != When::Always
     }
-}
-
-fn range_list(file: Option<OsString>, unit_bytes: Option<u64>) -> Result<Option<RangeList>, UsageError> {
-    let file = file.map(|file| address("--ranges", file)).transpose()?;
-    Ok(file.map(|file| RangeList { file, unit_bytes: unit_bytes.unwrap_or(1) }))
 }
 
 impl Words for CopyArguments {
@@ -302,21 +307,11 @@ impl Words for CopyArguments {
     }
 
     fn into_options(self) -> Result<Options, UsageError> {
-        if self.json && self.dests().any(|dest| dest == "-") {
-            let what = "--json prints the report on standard output, but DST '-' sends the data there; name a file or \
-                a pipe as DST, or use --progress json, which prints to standard error";
-            return Err((ErrorKind::ArgumentConflict, what.to_owned()));
-        }
-        if self.source.as_encoded_bytes().starts_with(b"if=")
-            || self.dest.as_ref().is_some_and(|dest| dest.as_encoded_bytes().starts_with(b"of="))
-        {
-            let what = "give SRC and DST without if= and of=; for a file with such a name, prefix ./";
-            return Err((ErrorKind::InvalidValue, what.to_owned()));
-        }
+        self.check_sides()?;
         let hashes =
             words::hash_kinds(self.hash).map_err(|what| (ErrorKind::InvalidValue, format!("--hash: {what}")))?;
         let record_files = self.journal.into_options()?;
-        let range_list = range_list(self.ranges, self.ranges_unit)?;
+        let range_lists = self.ranges.into_options()?;
         let journal_path =
             if let JournalChoice::At(path) = &record_files.journal { Some(path.as_os_str()) } else { None };
         let files = [journal_path, self.mapfile.as_deref(), self.certainty.manifest.as_deref()];
@@ -325,6 +320,7 @@ impl Words for CopyArguments {
             return Err((ErrorKind::ArgumentConflict, what.to_owned()));
         }
         Ok(Options {
+            rescue: false,
             source: address("SRC", self.source)?,
             dest: self.dest.map(|dest| address("DST", dest)).transpose()?.unwrap_or_default(),
             choose_from: self.choosing.from.unwrap_or_default(),
@@ -334,8 +330,8 @@ impl Words for CopyArguments {
             skip_bytes: self.skip,
             seek_bytes: self.seek,
             count_bytes: self.count,
-            range_list,
-            ranges: None,
+            range_lists,
+            ranges: [None, None],
             engine: self.pace.engine,
             block_bytes: self.pace.block_size,
             depth: self.pace.depth,
@@ -358,6 +354,11 @@ impl Words for CopyArguments {
             verify: self.certainty.verify,
             manifest: self.certainty.manifest.map(|path| address("--manifest", path)).transpose()?,
             manifest_block_bytes: self.certainty.manifest_block,
+            decompress: self.images.decompress(),
+            bmap: self.images.bmap()?,
+            block_map: None,
+            no_checksum: self.images.no_checksum,
+            checksum: self.images.checksum,
             limit_bytes_per_s: self.limit.flatten(),
             time_limit: self.time,
             label: self.label,

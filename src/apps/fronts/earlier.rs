@@ -1,5 +1,5 @@
-//! What earlier runs left about the sides of a copy by records: journals that this copy makes untrue, and originals
-//! of a measurement that are not back.
+//! Files of earlier runs about the sides of a copy by records: journals that this copy invalidates, and undo
+//! journals whose original data has not been restored.
 use super::records::{OpenSides, Opened};
 use crate::apps::fronts::record_plan::RecordPlan;
 use crate::core::{Facts, Side};
@@ -9,7 +9,7 @@ use crate::job::undo;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::fs::FileTypeExt;
 
-/// The journals about what is open to be written to; `known`: a disk that is reached by its own commands.
+/// The journals about the open dest; `known`: a disk that is reached by passthrough commands.
 pub(super) fn stale_journals(plan: &RecordPlan, ends: &OpenSides, known: Option<&Facts>) -> Vec<Stale> {
     if plan.compare {
         return Vec::new();
@@ -20,10 +20,10 @@ pub(super) fn stale_journals(plan: &RecordPlan, ends: &OpenSides, known: Option<
     found
 }
 
-/// Warnings about both sides, of which nothing is put back; `known`: disks that are reached by their own commands, by
-/// [`Side::index`].
+/// Warnings about both sides, without restoring anything; `known`: disks that are reached by passthrough
+/// commands, indexed by [`Side::index`].
 pub(super) fn undo_warnings(plan: &RecordPlan, ends: &OpenSides, known: &[Option<Facts>; 2]) -> Vec<String> {
-    if !undo::are_there() {
+    if !undo::any_exists() {
         return Vec::new();
     }
     let known = |side: Side| known[side.index()].clone();
@@ -37,7 +37,7 @@ pub(super) fn undo_warnings(plan: &RecordPlan, ends: &OpenSides, known: &[Option
     warnings
 }
 
-/// What is open, if it is a block device.
+/// The facts of an open block device; `None` for other files.
 fn device_facts(fd: BorrowedFd<'_>) -> Option<Facts> {
     let path = std::fs::canonicalize(path_of(fd)).ok()?;
     let is_device = path.metadata().is_ok_and(|facts| facts.file_type().is_block_device());

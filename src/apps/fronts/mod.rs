@@ -1,7 +1,7 @@
-//! The commands that speak in the words of other programs: dd, and sg_dd and its kin.
+//! The commands with the operands and messages of other programs: dd, and the sg_dd family.
 //!
-//! A folder for each has everything of it: its operands, what it decides, what it says. `records` is the copy by
-//! records that both are made of. Nothing outside may know their words.
+//! Each has a directory with its operands, decisions and messages, which no other module may use. `records` is
+//! the copy by records, which both share.
 pub mod dd;
 mod earlier;
 mod error_text;
@@ -54,7 +54,7 @@ const fn of_family(front: SgFront, about: &'static str, run: fn(&[OsString], &[O
     Command { name: front.name(), about, define, run: Run::Operands(run), manual: None }
 }
 
-/// A command as help and completions know it, whose operands it reads by itself, before clap sees any.
+/// A command for help and completions; its operands are parsed before clap runs.
 fn operands(command: clap::Command, operands: &'static str) -> clap::Command {
     let operands = clap::Arg::new("operand").num_args(0..).help(operands);
     command.disable_help_flag(true).arg(operands)

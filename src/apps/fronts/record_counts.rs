@@ -1,36 +1,37 @@
-//! What a copy by records counts.
+//! The counters of a copy by records.
 use super::record_plan::RecordPlan;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// Records and bytes as they were at one moment.
+/// Counts of records and bytes at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecordCounts {
     /// Whole records read.
     pub read_full: u64,
-    /// Shorter ones.
+    /// Partial records read.
     pub read_partial: u64,
     /// Whole records written, or skipped as zeros.
     pub written_full: u64,
-    /// Shorter ones.
+    /// Partial records written.
     pub written_partial: u64,
-    /// Lines that were longer than a record.
+    /// Lines truncated to the size of a record.
     pub truncated: u64,
     /// Bytes written, or skipped as zeros.
     pub written_bytes: u64,
-    /// Records skipped as zeros, which are among those written.
+    /// Records skipped as zeros; included in those written.
     pub passed_over: u64,
-    /// Records that could not be read and became zeros, which are among those read; or could not be written.
+    /// Unreadable records replaced by zeros, which are included in those read; or records that could not be
+    /// written.
     pub unrecovered: u64,
-    /// Those of them of which the disk fetched something anyway.
+    /// Unrecovered records whose data the disk nevertheless returned.
     pub fetched: u64,
-    /// Calls made again.
+    /// Calls that were repeated.
     pub retried: u64,
     /// Records that were compared and differ.
     pub differing: u64,
 }
 
 impl RecordCounts {
-    /// Those of a copy by `plan` of which `bytes` were read and written.
+    /// The counts of a copy by `plan` of which `bytes` were read and written.
     pub(super) fn of_bytes(plan: &RecordPlan, bytes: u64) -> RecordCounts {
         let (ibs, obs) = (plan.source.record_bytes, plan.dest.record_bytes);
         RecordCounts {
@@ -44,19 +45,20 @@ impl RecordCounts {
     }
 }
 
-/// [`RecordCounts`] that an observer polls. Only the writing side changes most of them, so that they agree with each
-/// other but for the record under way.
+/// [`RecordCounts`] that an observer polls. Only the writing side changes most of them, so that they are
+/// consistent with each other except for the record in progress.
 #[derive(Debug, Default)]
 pub struct RecordTally {
     numbers: [AtomicU64; 10],
-    /// Kept by the reading side: records that could not be read, calls made again, records fetched anyway.
+    /// Changed by the reading side: records that could not be read, retried calls, records fetched with READ
+    /// LONG.
     reading: [AtomicU64; 3],
-    /// Progress is to be reported behind the next record.
+    /// Progress is to be reported after the next record.
     due: AtomicBool,
 }
 
 impl RecordTally {
-    /// What was counted so far.
+    /// The current counts.
     pub fn get(&self) -> RecordCounts {
         let numbers = self.numbers.each_ref().map(|number| number.load(Relaxed));
         let [read_full, read_partial, written_full, written_partial, truncated, written_bytes, rest @ ..] = numbers;
@@ -77,7 +79,7 @@ impl RecordTally {
         }
     }
 
-    /// Replaces what was counted so far, but for what the reading side counts.
+    /// Replaces the counts, except those of the reading side.
     pub fn set(&self, counts: RecordCounts) {
         let RecordCounts { read_full, read_partial, written_full, written_partial, truncated, written_bytes, .. } =
             counts;
@@ -87,27 +89,27 @@ impl RecordTally {
         self.numbers.iter().zip(all).for_each(|(number, value)| number.store(value, Relaxed));
     }
 
-    /// Progress is to be reported behind the next record.
+    /// Requests a progress report after the next record.
     pub fn set_due(&self) {
         self.due.store(true, Relaxed);
     }
 
-    /// Whether it is, from now on no longer.
+    /// Whether a progress report is due; clears the request.
     pub fn take_due(&self) -> bool {
         self.due.load(Relaxed) && self.due.swap(false, Relaxed)
     }
 
-    /// The reading side made a record of zeros of one that could not be read.
+    /// Counts an unreadable record that was replaced by zeros.
     pub fn note_unread(&self) {
         self.reading[0].fetch_add(1, Relaxed);
     }
 
-    /// Of one of them the disk fetched something anyway.
+    /// Counts an unreadable record whose data the disk nevertheless returned.
     pub fn note_fetched(&self) {
         self.reading[2].fetch_add(1, Relaxed);
     }
 
-    /// The reading side made a call again.
+    /// Counts a retried read.
     pub fn note_reread(&self) {
         self.reading[1].fetch_add(1, Relaxed);
     }

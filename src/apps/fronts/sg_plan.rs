@@ -1,10 +1,10 @@
-//! What sg_dd, sgp_dd or sgm_dd was asked for, settled as far as words go.
+//! The request of sg_dd, sgp_dd or sgm_dd, parsed from its operands.
 use super::record_plan::RecordPlan;
 
-/// Which program of the family is meant: they differ in some words, lines and statuses.
+/// The program: they differ in some operands, messages and statuses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SgFront {
-    /// One transfer after the other, with care for bad media.
+    /// One transfer at a time, with options for bad media.
     #[default]
     Sg,
     /// Many transfers at once.
@@ -15,7 +15,7 @@ pub enum SgFront {
 
 impl SgFront {
     #[cfg(test)]
-    /// All of them.
+    /// All programs.
     pub const ALL: [SgFront; 3] = [SgFront::Sg, SgFront::Sgp, SgFront::Sgm];
 
     /// The program's name.
@@ -28,16 +28,16 @@ impl SgFront {
     }
 }
 
-/// Words about one side that mean something only where SCSI commands are sent.
+/// Flags of one side that have an effect only if SCSI commands are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScsiFlags {
-    /// The device moves data straight to and from our memory.
+    /// The device transfers data directly to and from user memory.
     pub dio: bool,
-    /// Disable page out: the device need not keep it in its cache.
+    /// Disable page out: the device need not keep the data in its cache.
     pub dpo: bool,
-    /// Force unit access: past the device's cache.
+    /// Force unit access: bypass the device's cache.
     pub fua: bool,
-    /// Force unit access, where non-volatile memory will do (FUA_NV).
+    /// Force unit access, but non-volatile cache is sufficient (FUA_NV).
     pub fua_nv: bool,
     /// Through memory that is mapped from the driver.
     pub mmap: bool,
@@ -45,31 +45,31 @@ pub struct ScsiFlags {
     pub passthrough: bool,
 }
 
-/// The same, about the commands as such; of the copy, not of a side.
+/// SCSI options of the commands in general, not of one side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScsiOptions {
     /// Bytes of a READ or WRITE command: 6, 10, 12 or 16.
     pub command_bytes: Option<u8>,
     /// Command duration limits of source and dest, 0 to 7.
     pub duration_limits: [u8; 2],
-    /// Group numbers of commands for source and dest, for the disk's counters: 1 to 63; 0: none.
+    /// Group numbers of commands for source and dest, for the disk's statistics: 1 to 63; 0: none.
     pub groups: [u8; 2],
-    /// READ LONG for what READ cannot get: 1; with its CORRCT bit: 2.
+    /// READ LONG for blocks that READ cannot read: 1; with its CORRCT bit: 2.
     pub read_long: u8,
-    /// After how long a command is abandoned, in seconds.
+    /// Time limit of a command, in seconds.
     pub timeout_s: Option<u32>,
 }
 
-/// Everything that a member of the family does.
+/// Everything that sg_dd, sgp_dd or sgm_dd does.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SgPlan {
-    /// Which of them.
+    /// The program.
     pub front: SgFront,
-    /// The copy, by blocks as records; without a count where that is still to be derived.
+    /// The copy, with blocks as records; without a count until it is derived.
     pub records: RecordPlan,
-    /// What is wished of SCSI for each side.
-    pub wishes: [ScsiFlags; 2],
-    /// What is wished of SCSI altogether.
+    /// The SCSI flags of each side.
+    pub scsi_flags: [ScsiFlags; 2],
+    /// The SCSI options that apply to both sides.
     pub scsi: ScsiOptions,
     /// `bpt=`: blocks of a transfer.
     pub transfer_blocks: Option<u64>,
@@ -77,24 +77,24 @@ pub struct SgPlan {
     pub in_flight: Option<u32>,
     /// `odir=1`: block devices are opened for direct I/O.
     pub direct_devices: bool,
-    /// A device that is in use is written anyway.
+    /// Write to a device even if it is in use.
     pub overwrites_in_use: bool,
-    /// End where anything would be written.
+    /// Exit before anything would be written.
     pub writes_nothing: bool,
-    /// No block size was given.
+    /// No block size was specified.
     pub block_size_assumed: bool,
-    /// Tell how long it took and how fast it was.
+    /// Report the duration and the rate.
     pub timing: bool,
-    /// Tell how far it is, so often, in seconds.
+    /// Interval of progress reports, in seconds.
     pub progress_s: Option<u64>,
-    /// How much is printed beside that: 0 to 9.
+    /// Amount of other output: 0 to 9.
     pub verbose: u8,
-    /// Look, and copy nothing.
+    /// Examine both sides, and copy nothing.
     pub dry_run: bool,
 }
 
 impl SgPlan {
-    /// Bytes of a block.
+    /// Block size in bytes.
     pub fn block_bytes(&self) -> u64 {
         self.records.source.record_bytes
     }

@@ -1,4 +1,4 @@
-//! `haul generate`: what packages install beside the program, made of the list of commands.
+//! `haul generate`: files that packages install with the program, made from the list of commands.
 mod completions;
 
 use super::command::{Call, Command, Manual, UsageError, Words};
@@ -19,7 +19,7 @@ pub(super) struct GenerateArguments {
     artifact: String,
 }
 
-/// The command, which knows the man pages that there are.
+/// The command, with the names of all man pages as values.
 pub(super) fn define(command: clap::Command, commands: &[Command]) -> clap::Command {
     let page = |name: &str| format!("the man page haul{}(1)", name.strip_prefix(PAGE).unwrap_or_default());
     let pages = commands.iter().filter(|command| command.manual.is_some()).map(|command| page_of(command.name));
@@ -31,7 +31,7 @@ pub(super) fn define(command: clap::Command, commands: &[Command]) -> clap::Comm
         .mut_arg("artifact", |word| word.value_parser(PossibleValuesParser::new(names)))
 }
 
-/// The name of the command, which packages need and people do not.
+/// The name of the command, which is for packagers and hidden from users.
 const NAME: &str = "generate";
 
 /// The man page `haul(1)`.
@@ -49,14 +49,14 @@ fn page_of(command: &str) -> String {
 }
 
 impl Words for GenerateArguments {
-    /// What is requested.
+    /// The name of the artifact.
     type Options = String;
 
     fn into_options(self) -> Result<String, UsageError> {
         Ok(self.artifact)
     }
 
-    /// What packages install does not depend on whoever makes it.
+    /// The artifacts do not depend on the user's configuration, so an invalid one is ignored.
     fn refuse(artifact: &String, call: &Call<'_>, _error: Error) -> crate::core::Result<Exit> {
         Self::run(artifact, call)
     }
@@ -66,7 +66,7 @@ impl Words for GenerateArguments {
     }
 }
 
-/// The artifact, ready for a file: the same on every run of the same version, for no date is in it.
+/// The contents of the artifact: the same on every run of the same version, because they have no date.
 pub(super) fn render(artifact: &str, commands: &[Command]) -> String {
     if let Some((_, shell)) = SHELLS.iter().find(|(name, _)| *name == artifact) {
         return completions::script(*shell, commands, NAME);

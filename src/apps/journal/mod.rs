@@ -1,29 +1,31 @@
-//! `haul journal`: unfinished copies listed and given up; a journal as a mapfile of GNU ddrescue, and back.
+//! `haul journal`: lists and removes journals of unfinished copies; converts between journals and mapfiles of
+//! GNU ddrescue.
 pub(in crate::apps) mod words;
 
 use crate::apps::console::agreed;
 use crate::apps::exit::{Exit, printed};
-use crate::core::{Error, Kind, Result};
-use crate::job::journal::{Exported, Imported, PendingCopies, Removal, export, folders_of_devices, import};
+use crate::core::{Error, Kind, ObjectAddress, Result};
+use crate::disks::object;
+use crate::job::journal::{Exported, Imported, PendingCopies, Removal, directories_of_devices, export, import};
 use crate::plan::Options;
 use crate::report::{Out, json, pending, text};
 use std::path::{Path, PathBuf};
 
-/// Shows the unfinished copies at `paths`; without any, in the usual places.
+/// Lists the unfinished copies at `paths`; without paths, in the default directories.
 pub(super) fn list_journals(paths: &[String], as_json: bool, out: Out) -> Result<Exit> {
-    let (folders, named): (Vec<&String>, Vec<&String>) = paths.iter().partition(|path| Path::new(path).is_dir());
-    let mut looked_at: Vec<PathBuf> = folders.into_iter().map(PathBuf::from).collect();
+    let (directories, named): (Vec<&String>, Vec<&String>) = paths.iter().partition(|path| Path::new(path).is_dir());
+    let mut looked_at: Vec<PathBuf> = directories.into_iter().map(PathBuf::from).collect();
     let mut found = PendingCopies::default();
     if paths.is_empty() {
         looked_at = vec![std::env::current_dir().unwrap_or(PathBuf::from("."))];
         found = PendingCopies::of_devices();
     }
-    looked_at.iter().for_each(|folder| found.take_beside_files_in(folder));
+    looked_at.iter().for_each(|directory| found.take_beside_files_in(directory));
     named.into_iter().try_for_each(|path| found.take_named(path))?;
     let PendingCopies { copies, faults } = found;
     let faults: Vec<(PathBuf, String)> = faults.into_iter().map(|(path, fault)| (path, fault.to_string())).collect();
     if paths.is_empty() {
-        looked_at.splice(0..0, folders_of_devices());
+        looked_at.splice(0..0, directories_of_devices());
     }
     let text = match as_json {
         true => json::text(&json::journals(&copies, &faults)),
@@ -32,9 +34,9 @@ pub(super) fn list_journals(paths: &[String], as_json: bool, out: Out) -> Result
     Ok(printed(out, &text))
 }
 
-/// Removes journals, each of which is shown and asked about before, unless `yes` was said.
+/// Removes journals after showing each and asking for confirmation, unless `yes`.
 pub(super) fn remove_journals(paths: &[String], yes: bool, out: Out) -> Result<Exit> {
-    // None is removed where another cannot be.
+    // If one cannot be removed, none is.
     let removals: Vec<Removal> = paths.iter().map(|path| Removal::of(path)).collect::<Result<_>>()?;
     for removal in removals {
         let name = removal.path().display().to_string();
@@ -48,17 +50,39 @@ pub(super) fn remove_journals(paths: &[String], yes: bool, out: Out) -> Result<E
     Ok(Exit::Status(0))
 }
 
-/// Writes what the journal says as a mapfile, and says how to continue it.
-pub(super) fn export_journal(journal: &Path, mapfile: &Path, out: Out) -> Result<Exit> {
-    let Exported { finished_bytes, bad_bytes, range } = export(journal, mapfile)?;
-    out.eprint(&text::info(&format!(
-        "mapfile {}: {finished_bytes} bytes finished, {bad_bytes} bad; to continue: ddrescue {range}SRC DST {0}",
-        mapfile.display()
-    )));
+/// Lists the incomplete uploads in an object store.
+pub(super) fn list_uploads(address: &ObjectAddress, out: Out) -> Result<Exit> {
+    Ok(printed(out, &text::uploads(&object::list(address)?)))
+}
+
+/// Aborts an incomplete upload after asking for confirmation, unless `yes`.
+pub(super) fn abort_upload(address: &ObjectAddress, id: &str, yes: bool, out: Out) -> Result<Exit> {
+    let name = address.to_string();
+    if !yes && !agreed(|| text::abort_upload(&name, id), out)? {
+        return Err(Error::new(Kind::Refused, format!("not confirmed: the upload to {name} was not aborted")));
+    }
+    object::abort(address, id)?;
+    out.eprint(&text::info(&format!("the upload to {name} is aborted: the store removes its parts")));
     Ok(Exit::Status(0))
 }
 
-/// Makes a journal of what the mapfile says about this copy.
+/// Writes the journal as a mapfile, and prints how to continue the copy.
+pub(super) fn export_journal(journal: &Path, mapfile: &Path, out: Out) -> Result<Exit> {
+    let Exported { finished_bytes, bad_bytes, range } = export(journal, mapfile)?;
+    let mapfile = mapfile.display();
+    let next = match range {
+        Some(range) => format!("to continue: ddrescue {range}SRC DST {mapfile}"),
+        None => {
+            "the copy is of ranges, and ddrescue would also copy the data between them: to continue, use haul copy \
+                 --resume"
+                .to_owned()
+        }
+    };
+    out.eprint(&text::info(&format!("mapfile {mapfile}: {finished_bytes} bytes finished, {bad_bytes} bad; {next}")));
+    Ok(Exit::Status(0))
+}
+
+/// Creates a journal for this copy from the mapfile.
 pub(super) fn import_journal(mapfile: &Path, options: &Options, out: Out) -> Result<Exit> {
     let Imported { journal, durable_bytes, unread_bytes, len } = import(mapfile, options)?;
     out.eprint(&text::info(&format!(

@@ -1,10 +1,12 @@
-//! `haul journal` as clap sees it.
+//! The arguments of `haul journal`.
 use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;
 use crate::cli::help::{ENVIRONMENT, FILES, SIZES};
 use crate::cli::words;
 use crate::cli::words::address;
+use crate::core::ObjectAddress;
 use crate::plan::{JournalChoice, Options};
+use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueHint};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -24,16 +26,16 @@ pub(crate) struct JournalArguments {
     verb: JournalVerb,
 }
 
-/// What is done with a journal.
+/// The operation on a journal.
 #[derive(Debug, Subcommand)]
 enum JournalVerb {
     /// List unfinished copies, and the command that continues each
     ///
-    /// List the unfinished copies that have a journal: source, destination, how much of them is durable, when they
-    /// began, and the command that continues them. Without PATH these are the copies to devices, and those to files in
-    /// the current folder, whose journals lie beside them.
+    /// List the unfinished copies that have a journal: source, destination, the durable amount, the start time, and the
+    /// command that continues each. Without PATH these are the copies to devices, and those to files in the current
+    /// directory, whose journals are next to them.
     List {
-        /// A folder, a journal, or the destination of a copy
+        /// A directory, a journal, or the destination of a copy
         #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
         paths: Vec<OsString>,
 
@@ -44,14 +46,43 @@ enum JournalVerb {
 
     /// Remove a journal: discard an unfinished copy
     ///
-    /// Remove the journal of an unfinished copy, which --resume cannot continue any more then. What was copied stays
-    /// as it is. It asks on a terminal; elsewhere --yes is needed. A journal that a running copy uses is refused.
+    /// Remove the journal of an unfinished copy; --resume cannot continue it afterwards. The copied data is not
+    /// changed. haul asks on a terminal; otherwise --yes is required. haul refuses to remove a journal that a running
+    /// copy uses.
     Remove {
         /// The journal, or the destination of its copy
         #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath, required = true)]
         paths: Vec<OsString>,
 
         /// Remove without asking
+        #[arg(long, short = 'y')]
+        yes: bool,
+    },
+
+    /// List incomplete uploads in an object store
+    ///
+    /// List the incomplete uploads to objects whose keys begin with that of ADDRESS, of haul and of other programs:
+    /// when each began, its ID and its object. Their parts take space in the store until it is completed or aborted.
+    Uploads {
+        /// s3://BUCKET, s3://BUCKET/PREFIX, gs://BUCKET, gs://BUCKET/PREFIX
+        #[arg(value_name = "ADDRESS", value_hint = ValueHint::Url)]
+        address: OsString,
+    },
+
+    /// Abort an incomplete upload in an object store
+    ///
+    /// Abort an incomplete upload: the store removes its parts, and --resume cannot continue the copy afterwards. The
+    /// object itself is not changed. haul asks on a terminal; otherwise --yes is required.
+    Abort {
+        /// Address of the object
+        #[arg(value_name = "ADDRESS", value_hint = ValueHint::Url)]
+        address: OsString,
+
+        /// ID of the upload, as haul journal uploads lists it
+        #[arg(value_name = "ID")]
+        id: OsString,
+
+        /// Abort without asking
         #[arg(long, short = 'y')]
         yes: bool,
     },
@@ -78,7 +109,7 @@ enum JournalVerb {
     Import(ImportArguments),
 }
 
-/// The words behind `haul journal import`.
+/// The arguments after `haul journal import`.
 #[derive(Debug, Args)]
 struct ImportArguments {
     /// The mapfile that ddrescue wrote
@@ -93,15 +124,15 @@ struct ImportArguments {
     #[arg(id = "destination", value_name = "DST", value_hint = ValueHint::AnyPath)]
     dest: OsString,
 
-    /// As the copy that is to go on has it
+    /// --skip of the copy to be continued
     #[arg(long, value_name = "SIZE", value_parser = words::offset, allow_hyphen_values = true)]
     skip: Option<u64>,
 
-    /// As the copy that is to go on has it
+    /// --seek of the copy to be continued
     #[arg(long, value_name = "SIZE", value_parser = words::offset, allow_hyphen_values = true)]
     seek: Option<u64>,
 
-    /// As the copy that is to go on has it
+    /// --count of the copy to be continued
     #[arg(long, value_name = "SIZE", value_parser = words::amount, allow_hyphen_values = true)]
     count: Option<u64>,
 
@@ -111,7 +142,7 @@ struct ImportArguments {
 }
 
 impl ImportArguments {
-    /// The mapfile, and the options of the copy that is to go on.
+    /// The mapfile, and the options of the copy to be continued.
     fn into_options(self) -> Result<(PathBuf, Options), UsageError> {
         let options = Options {
             source: address("SRC", self.source)?,
@@ -127,11 +158,11 @@ impl ImportArguments {
     }
 }
 
-/// What `haul journal` was asked for.
+/// The request of `haul journal`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum JournalAction {
     List {
-        /// Folders, journals and destinations; none: the usual places.
+        /// Directories, journals and destinations; none: the default directories.
         paths: Vec<String>,
         json: bool,
     },
@@ -140,14 +171,20 @@ pub(crate) enum JournalAction {
         paths: Vec<String>,
         yes: bool,
     },
+    Uploads(ObjectAddress),
+    Abort {
+        address: ObjectAddress,
+        id: String,
+        yes: bool,
+    },
     Export {
         journal: PathBuf,
-        /// To be made.
+        /// The mapfile to create.
         mapfile: PathBuf,
     },
     Import {
         mapfile: PathBuf,
-        /// The copy that is to go on.
+        /// The copy to be continued.
         options: Box<Options>,
     },
 }
@@ -163,6 +200,10 @@ impl Words for JournalArguments {
         Ok(match self.verb {
             JournalVerb::List { paths, json } => JournalAction::List { paths: addresses(paths)?, json },
             JournalVerb::Remove { paths, yes } => JournalAction::Remove { paths: addresses(paths)?, yes },
+            JournalVerb::Uploads { address: of } => JournalAction::Uploads(object(of, ObjectAddress::of_prefix)?),
+            JournalVerb::Abort { address: of, id, yes } => {
+                JournalAction::Abort { address: object(of, ObjectAddress::parse)?, id: address("ID", id)?, yes }
+            }
             JournalVerb::Export { journal, mapfile } => JournalAction::Export { journal, mapfile },
             JournalVerb::Import(words) => {
                 let (mapfile, options) = words.into_options()?;
@@ -175,6 +216,8 @@ impl Words for JournalArguments {
         match asked {
             JournalAction::List { paths, json } => super::list_journals(paths, *json, call.out),
             JournalAction::Remove { paths, yes } => super::remove_journals(paths, *yes, call.out),
+            JournalAction::Uploads(address) => super::list_uploads(address, call.out),
+            JournalAction::Abort { address, id, yes } => super::abort_upload(address, id, *yes, call.out),
             JournalAction::Export { journal, mapfile } => super::export_journal(journal, mapfile, call.out),
             JournalAction::Import { mapfile, options } => super::import_journal(mapfile, options, call.out),
         }
@@ -183,4 +226,11 @@ impl Words for JournalArguments {
     fn json_report(asked: &JournalAction) -> Option<&'static str> {
         matches!(asked, JournalAction::List { json: true, .. }).then_some("journals")
     }
+}
+
+/// The object, or the beginning of keys, that a word names.
+fn object(word: OsString, parse: impl Fn(&str) -> Result<ObjectAddress, String>) -> Result<ObjectAddress, UsageError> {
+    let text = address("ADDRESS", word)?;
+    parse(&text)
+        .map_err(|why| (ErrorKind::ValueValidation, format!("ADDRESS '{}': {why}", ObjectAddress::redacted(&text))))
 }

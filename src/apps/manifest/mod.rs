@@ -4,7 +4,7 @@ pub(in crate::apps) mod words;
 use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::{Exit, printed};
 use crate::cli::words::address;
-use crate::core::{Error, Kind, Result};
+use crate::core::{Error, Extent, Kind, Result, Side};
 use crate::job::manifest::open;
 use crate::ledger::SideIdentity;
 use crate::ledger::manifest::{Difference, Incomparable, diff};
@@ -42,7 +42,7 @@ impl Words for ManifestArguments {
     }
 }
 
-/// Shows a manifest, or compares two.
+/// Prints a manifest, or compares two.
 pub(super) fn manifest(asked: &ManifestAction, out: Out) -> Result<Exit> {
     match asked {
         ManifestAction::Show { path, json } => show(path, *json, out),
@@ -53,6 +53,7 @@ pub(super) fn manifest(asked: &ManifestAction, out: Out) -> Result<Exit> {
 fn show(path: &str, as_json: bool, out: Out) -> Result<Exit> {
     let manifest = open(path)?;
     let (head, closing) = (&manifest.head, &manifest.closing);
+    let to = &manifest.ranges[Side::Dest.index()];
     let zeros = manifest.pieces().iter().filter(|(_, digest)| digest.is_none());
     let report = ManifestReport {
         schema: json::SCHEMA,
@@ -67,16 +68,17 @@ fn show(path: &str, as_json: bool, out: Out) -> Result<Exit> {
         zero_bytes: zeros.map(|(extent, _)| extent.len).sum(),
         unread: manifest.unread.iter().map(run).collect(),
         whole: closing.whole.map(|digest| digest.to_string()),
-        source: side(&head.source),
-        dest: side(&head.dest),
-        also: head.also.iter().map(side).collect(),
+        source: side(&head.source, &manifest.ranges[Side::Source.index()]),
+        dest: side(&head.dest, to),
+        also: head.also.iter().map(|one| side(one, to)).collect(),
     };
     Ok(printed(out, &if as_json { json::text(&report) } else { shown(&report) }))
 }
 
-fn side(side: &SideIdentity) -> ManifestSide {
-    let SideIdentity { path, kind, offset_bytes, size_bytes, model, serial, wwn, .. } = side.clone();
-    ManifestSide { path, kind, offset_bytes, size_bytes, model, serial, wwn }
+fn side(side: &SideIdentity, ranges: &[Extent]) -> ManifestSide {
+    let SideIdentity { path, kind, offset_bytes, size_bytes, model, serial, wwn, version, .. } = side.clone();
+    let ranges = ranges.iter().copied().map(run).collect();
+    ManifestSide { path, kind, offset_bytes, ranges, size_bytes, model, serial, wwn, version }
 }
 
 fn compare([first, second]: [&str; 2], quiet: bool, as_json: bool, out: Out) -> Result<Exit> {

@@ -1,4 +1,4 @@
-//! `haul manifest` as clap sees it.
+//! The arguments of `haul manifest`.
 use crate::cli::help::{ENVIRONMENT, FILES};
 use clap::{Parser, Subcommand, ValueHint};
 use std::ffi::OsString;
@@ -12,23 +12,23 @@ pub(super) const PAGE: &[&str] = &[
     "# SEE ALSO\nhaul(1), haul-copy(1), haul-verify(1), b3sum(1), jq(1)\n",
 ];
 
-/// What `haul manifest` was asked for.
+/// The request of `haul manifest`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ManifestAction {
-    /// What one says.
+    /// Print a manifest.
     Show {
         /// Its path.
         path: String,
         /// As JSON on standard output.
         json: bool,
     },
-    /// Where two differ.
+    /// Compare two manifests.
     Diff {
         /// Path of the first.
         first: String,
         /// Path of the second.
         second: String,
-        /// The exit status says it all.
+        /// Print nothing; only the exit status counts.
         quiet: bool,
         /// As JSON on standard output.
         json: bool,
@@ -43,7 +43,7 @@ pub(crate) struct ManifestArguments {
     pub(super) verb: ManifestVerb,
 }
 
-/// What is done with manifests.
+/// The operation on manifests.
 #[derive(Debug, Subcommand)]
 pub(super) enum ManifestVerb {
     /// Show source, destination and digest of a copy

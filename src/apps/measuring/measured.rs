@@ -1,9 +1,9 @@
-//! What `haul tune` and `haul profile` do alike: look at a disk, open it to be measured, tell what was found.
+//! Steps common to `haul tune` and `haul profile`: examine a disk, open it for measuring, report the results.
 use crate::apps::console;
 use crate::apps::exit::{Exit, failed, printed};
 use crate::apps::measuring::page::Measured;
 use crate::apps::measuring::plan::{
-    self, MEASURED_IN_FLIGHT_BYTES, Measuring, TableStyle, WriteDest, WriteScope, WriteWish,
+    self, MEASURED_IN_FLIGHT_BYTES, Measuring, TableStyle, WriteDest, WriteOptions, WriteScope,
 };
 use crate::apps::measuring::report::{Run, failed_places};
 use crate::apps::measuring::scratch::{self, Scratch};
@@ -20,43 +20,44 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Part of the time that saving the original data of a device may take, and filling a file.
+/// Share of the time that saving the original data of a device, or filling a file, may take.
 const KEEPING: f64 = 0.25;
 
-/// How often the memory for blocks is halved where there is less: to 8 MiB, eight blocks of what copies begin with.
+/// How often the memory for blocks is halved if it cannot be allocated: down to 8 MiB, eight blocks of the size
+/// with which copies begin.
 const MEMORY_HALVED_MAX: u32 = 4;
 
-/// What is to be measured, and how.
+/// The measurement to make, and its options.
 #[derive(Clone, Copy)]
 pub(crate) struct MeasureTask<'a> {
     pub(crate) path: &'a str,
     pub(crate) engine: Option<EngineKind>,
-    /// Where the page goes, if one was asked for.
+    /// The path of the HTML page, if requested.
     pub(crate) report: Option<&'a Path>,
-    /// How the table is printed.
+    /// The form of the table.
     pub(crate) style: TableStyle,
-    /// The command line behind the program's name.
+    /// The command line without the program's name.
     pub(crate) words: &'a [String],
-    /// What the user calls the run.
+    /// The user's label for the run.
     pub(crate) label: Option<&'a str>,
 }
 
-/// A disk or file that is open to be measured.
+/// A disk or file that is open for measuring.
 pub(crate) struct MeasuredDisk<'a> {
     pub(crate) facts: Facts,
     pub(crate) subject: Subject,
     /// How it was opened.
     pub(crate) plan: Measuring,
-    /// What the figures are not, or may not be; told already.
+    /// Reasons to doubt the results; already reported.
     pub(crate) warnings: Vec<String>,
-    /// A signal stops the measuring.
+    /// Set by a signal to stop the measurement.
     pub(crate) stop: Arc<Stop>,
-    /// What was written over, once that is settled; `None` where only reading was measured.
+    /// What was overwritten, once that is known; `None` if only reading was measured.
     pub(crate) written: Option<Written>,
-    /// What saving the original data of a device took, or filling a file.
+    /// Time for saving the original data of a device, or for filling a file.
     pub(crate) kept_in: Duration,
     scratch: Option<Scratch>,
-    /// What was kept could not be put back.
+    /// Why the saved bytes could not be restored.
     not_put_back: Option<Error>,
     signals: Signals,
     page: Option<PendingPage>,
@@ -68,10 +69,11 @@ pub(crate) struct MeasuredDisk<'a> {
 }
 
 impl<'a> MeasuredDisk<'a> {
-    /// Looks at the disk, warns, opens it by every way that it has; from then on a signal stops the measuring.
+    /// Examines the disk, warns, and opens it in every available mode; from then on a signal stops the
+    /// measurement.
     ///
     /// # Errors
-    /// As for [`probe::source`], [`plan::measure`] and [`disks::open_source`]; there is no place for the page.
+    /// As for [`probe::source`], [`plan::measure`] and [`disks::open_source`]; the page cannot be written.
     pub(crate) fn new(asked: MeasureTask<'a>, out: Out) -> Result<Self> {
         let begun = MeasureStart::now(asked, out)?;
         if Path::new(asked.path).is_dir() {
@@ -88,14 +90,14 @@ impl<'a> MeasuredDisk<'a> {
         Ok(begun.opened(facts, page, plan, subject, stop, None))
     }
 
-    /// The same to be written to, for about `time`: asks first, and saves the original data of a device. `Err`: a
-    /// signal came before anything was measured.
+    /// The same for writing, for about `time`: asks first, and saves the original data of a device. `Err`: a
+    /// signal arrived before anything was measured.
     ///
     /// # Errors
-    /// As for [`plan::measure_writing`]; no confirmation; the original data cannot be saved.
+    /// As for [`plan::measure_writing`]; the user does not agree; the original data cannot be saved.
     pub(crate) fn to_write(
         asked: MeasureTask<'a>,
-        wish: &WriteWish,
+        options: &WriteOptions,
         reach: WriteScope,
         time: Duration,
         out: Out,
@@ -104,14 +106,14 @@ impl<'a> MeasuredDisk<'a> {
         let facts = scratch::look(asked.path)?;
         let page = page::place(asked.report, &[(Side::Dest, &facts)])?;
         let host = host(asked.engine);
-        // Before a folder is made, and before its absence hides what is wrong with the device.
-        plan::may_measure_writing(wish, &facts, &host)?;
-        let store = scratch::store(&facts, wish)?;
+        // Checked before a directory is created, and before a missing one hides an error about the device.
+        plan::may_measure_writing(options, &facts, &host)?;
+        let store = scratch::store(&facts, options)?;
         let (path, store) = store.unzip();
-        let writing = plan::measure_writing(wish, &facts, store.as_ref(), reach, asked.engine, &host)?;
+        let writing = plan::measure_writing(options, &facts, store.as_ref(), reach, asked.engine, &host)?;
         begun.warn(&writing.measuring);
         if facts.kind == EndpointKind::Block {
-            if !wish.yes {
+            if !options.yes {
                 let question =
                     || crate::apps::measuring::report::confirm_measuring(&facts, &writing.over, path.as_deref());
                 console::confirm(&facts.address, true, question, out)?;
@@ -143,7 +145,7 @@ impl<'a> MeasuredDisk<'a> {
         self.subject.op
     }
 
-    /// What was asked for and met.
+    /// The request and its circumstances, for the report.
     pub(crate) fn run(&self) -> Run<'_> {
         Run {
             words: self.words,
@@ -158,24 +160,24 @@ impl<'a> MeasuredDisk<'a> {
         }
     }
 
-    /// Something is to be put back when measuring is over.
+    /// Whether bytes must be restored after the measurement.
     pub(crate) fn keeps(&self) -> bool {
         self.scratch.as_ref().is_some_and(Scratch::is_kept)
     }
 
-    /// Measuring is over: what was kept is put back, and from then on a signal ends the process at once.
+    /// Ends the measurement: restores the saved bytes; from then on a signal ends the process at once.
     pub(crate) fn measured(&mut self) {
         if let Some(scratch) = self.scratch.take() {
-            if scratch.is_kept() && self.stop.is_asked() {
+            if scratch.is_kept() && self.stop.is_requested() {
                 self.out.eprint(&text::putting_back(&self.facts.address));
             }
-            let (written, not_put_back) = scratch.give_back();
+            let (written, not_put_back) = scratch.restore();
             (self.written, self.not_put_back) = (Some(written), not_put_back);
         }
         self.signals.now_done();
     }
 
-    /// Warns of what makes the figures doubtful.
+    /// Warns about reasons to doubt the results.
     pub(crate) fn doubt(&mut self, doubts: impl IntoIterator<Item = String>) {
         for doubt in doubts {
             self.out.eprint(&text::warning(&doubt));
@@ -183,7 +185,7 @@ impl<'a> MeasuredDisk<'a> {
         }
     }
 
-    /// Prints what was found, and writes the page that `html` makes of it where one was asked for; `told` is what a
+    /// Prints the results, and writes the page that `html` makes, if one was requested; `shown_text` is what a
     /// terminal shows.
     pub(crate) fn print(&mut self, text: &str, shown_text: &str, html: impl FnOnce(Measured<'_>) -> String) -> Exit {
         let printed = printed(self.out, text);
@@ -201,14 +203,14 @@ impl<'a> MeasuredDisk<'a> {
         page.write(&html, printed, self.out)
     }
 
-    /// Tells of places that failed, where no table has room for them.
+    /// Reports ranges that failed, for output without a table.
     pub(crate) fn print_failed_places(&self) {
         if self.subject.failed > 0 {
             self.out.eprint(&text::info(&failed_places(&self.subject.bad, self.subject.failed)));
         }
     }
 
-    /// How the process ends after measuring that ended so.
+    /// How the process ends after the measurement.
     pub(crate) fn exit(self, failure: Option<MeasureFailure>, found: bool, printed: Exit) -> Exit {
         if self.style == TableStyle::Csv {
             self.print_failed_places();
@@ -227,7 +229,7 @@ impl<'a> MeasuredDisk<'a> {
         if matches!(exit, Exit::Signal(_)) { exit } else { not_put_back }
     }
 
-    /// Why there is no figure.
+    /// Why there are no results.
     fn nothing(&self) -> Error {
         let what = format!("no measurement of {} succeeded", self.facts.address);
         let Some(BadRange { offset, why, .. }) = self.subject.bad.first() else {
@@ -239,7 +241,7 @@ impl<'a> MeasuredDisk<'a> {
     }
 }
 
-/// What is there before the disk is examined.
+/// The state of a measurement before the disk is examined.
 struct MeasureStart<'a> {
     asked: MeasureTask<'a>,
     signals: Signals,
@@ -288,12 +290,12 @@ impl<'a> MeasureStart<'a> {
     }
 }
 
-/// A warning of figures that memory gave.
+/// A warning that results were read from memory.
 pub(crate) fn in_the_cache(facts: &Facts) -> String {
     format!("part of {} was in the page cache: buffered results measure memory", facts.address)
 }
 
-/// What copies claim of a device is about to become untrue.
+/// Removes journals about a device that is about to be overwritten.
 fn end_journals(facts: &Facts, out: Out) -> Result<()> {
     Stale::of(facts, None).iter().try_for_each(|stale| {
         out.eprint(&text::warning(&stale.warning()));
@@ -301,7 +303,7 @@ fn end_journals(facts: &Facts, out: Out) -> Result<()> {
     })
 }
 
-/// Opens what is to be measured by every way that the plan has.
+/// Opens the disk or file in every mode of the plan.
 fn subject(plan: &Measuring, facts: &Facts) -> Result<Subject> {
     let open = |(cache, side): &(Cache, _)| {
         let way = if *cache == Cache::Direct { Way::Direct } else { Way::Buffered };
@@ -310,11 +312,11 @@ fn subject(plan: &Measuring, facts: &Facts) -> Result<Subject> {
     of_ways(plan, facts, plan.ways.iter().map(open).collect::<Result<_>>()?)
 }
 
-/// What is open, with memory for blocks.
+/// The opened endpoints, with memory for blocks.
 fn of_ways(plan: &Measuring, facts: &Facts, ways: Vec<(Way, Arc<dyn Endpoint>)>) -> Result<Subject> {
     let whole = vec![Extent::new(0, plan.size)];
     let made = |bytes| Subject::new(&facts.address, ways.clone(), plan.engine, whole.clone(), bytes);
-    // Where there is less, less in flight is measured.
+    // If less memory is available, fewer requests in flight are measured.
     let mut made_of = made(MEASURED_IN_FLIGHT_BYTES);
     for halved in 1..=MEMORY_HALVED_MAX {
         made_of = made_of.or_else(|_| made(MEASURED_IN_FLIGHT_BYTES >> halved));
@@ -325,7 +327,7 @@ fn of_ways(plan: &Measuring, facts: &Facts, ways: Vec<(Way, Arc<dyn Endpoint>)>)
     })
 }
 
-/// From now on a signal stops the measuring.
+/// From now on a signal stops the measurement.
 fn now_measuring(signals: &Signals, subject: &Subject) -> Arc<Stop> {
     let stop = Arc::new(Stop::default());
     if let [(_, first), .., (_, last)] | [(_, first @ last)] = subject.ways.as_slice() {

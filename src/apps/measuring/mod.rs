@@ -1,7 +1,7 @@
-//! `haul tune` and `haul profile`: a disk measured, by reading or by writing.
+//! `haul tune` and `haul profile`: measure a disk, by reading or by writing.
 //!
-//! Everything of them is here but the runs themselves, which the estimate of a copy makes too: those are the room
-//! `measure`.
+//! The runs themselves are in the room `measure`, because the estimate of a copy makes them too; everything
+//! else is here.
 pub mod cli;
 pub mod json;
 mod measured;

@@ -16,16 +16,16 @@ use crate::report::{Out, json, text};
 use crate::sys::is_utf8;
 use std::time::{Duration, Instant};
 
-/// Enough for twenty places of a disk that seeks.
+/// Enough for twenty positions of a rotational disk.
 const TIME: Duration = Duration::from_secs(30);
 
-/// As hdparm -t has it.
+/// As in hdparm -t.
 const TIMING: (u32, Duration) = (3, Duration::from_secs(3));
 
-/// With less behind the place where it begins, there is nothing to time, in bytes.
+/// Minimum number of bytes after the start for a timing, in bytes.
 const TIMING_BYTES_MIN: u64 = 1 << 20;
 
-/// `words` is the command line behind the program's name.
+/// Runs the command. `words` is the command line without the program's name.
 pub(crate) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> Result<Exit> {
     let asked = MeasureTask {
         path: &options.path,
@@ -35,30 +35,30 @@ pub(crate) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
         words,
         label: options.label.as_deref(),
     };
-    if let (Some(wish), Some(bytes)) = (&options.write, options.sustained_bytes) {
-        return sustained(options, wish, bytes, asked, out);
+    if let (Some(write), Some(bytes)) = (&options.write, options.sustained_bytes) {
+        return sustained(options, write, bytes, asked, out);
     }
     let positions = options.positions.unwrap_or(POSITIONS);
     let mut opened = match &options.write {
         None => MeasuredDisk::new(asked, out)?,
-        Some(wish) => {
+        Some(write) => {
             let reach =
                 WriteScope { places: positions, kept_bytes: KEPT_BYTES_MAX, file_bytes: KEPT_BYTES_MAX, filled: true };
-            match MeasuredDisk::to_write(asked, wish, reach, options.time.unwrap_or(TIME), out)? {
+            match MeasuredDisk::to_write(asked, write, reach, options.time.unwrap_or(TIME), out)? {
                 Ok(opened) => opened,
                 Err(signal) => return Ok(Exit::Signal(signal)),
             }
         }
     };
-    if let Some(wish) = &options.random {
-        return random(options, wish, opened, out);
+    if let Some(reads) = &options.random {
+        return random(options, reads, opened, out);
     }
     if options.timing {
         let from = timed_from(options.from, &opened.facts)?;
         return Ok(timing(options, from, opened, out));
     }
-    if let Some(wish) = &options.read_buffer {
-        return read_buffer(options, wish, opened, out);
+    if let Some(reads) = &options.read_buffer {
+        return read_buffer(options, reads, opened, out);
     }
     let found = all_parts(options, &mut opened, positions, out);
     let doubt = doubt(&found, &opened.facts);
@@ -88,10 +88,10 @@ fn all_parts(options: &ProfileOptions, opened: &mut MeasuredDisk<'_>, positions:
     let subject = &mut opened.subject;
     let through_cache = subject.ways.iter().find(|(way, _)| *way == Way::Buffered).map(|(_, end)| end.clone());
     let mapped = through_cache.and_then(disks::mapped);
-    // A mapping is for reading only.
+    // A mapping can only be read.
     subject.ways.extend(mapped.filter(|_| op == Op::Read).map(|end| (Way::Mapped, end)));
     let whole_time = options.time.unwrap_or(TIME);
-    // The effect of writing on the rest of the system is not measured.
+    // The system impact of writing is not measured.
     let whole = if op == Op::Read { 1.0 - system_impact::SHARE } else { 1.0 };
     let time = whole_time.mul_f64(whole);
     let (began, meter) = (Instant::now(), Meter::start(out));
@@ -110,7 +110,7 @@ fn all_parts(options: &ProfileOptions, opened: &mut MeasuredDisk<'_>, positions:
     found
 }
 
-/// Opens a disk at a node of its own by the further ways that it has; those that are not available.
+/// Opens a disk at its node in the additional modes; returns the errors of those that are not available.
 fn by_node(plan: &Measuring, facts: &Facts, subject: &mut Subject) -> Vec<Error> {
     let mut failed = Vec::new();
     for (transfers, side) in plan::ways_by_node(plan, facts) {
@@ -123,10 +123,10 @@ fn by_node(plan: &Measuring, facts: &Facts, subject: &mut Subject) -> Vec<Error>
     failed
 }
 
-/// The byte from which on is read.
+/// The offset at which reading begins.
 ///
 /// # Errors
-/// Usage for one behind the end.
+/// Usage for an offset beyond the end.
 fn timed_from(from: TimingFrom, facts: &Facts) -> Result<u64> {
     let size = facts.size.unwrap_or(0);
     let from = match from {
@@ -141,7 +141,7 @@ fn timed_from(from: TimingFrom, facts: &Facts) -> Result<u64> {
     Ok(from)
 }
 
-/// One line, as hdparm has it.
+/// Prints one line, like hdparm.
 fn timing(options: &ProfileOptions, from: u64, mut opened: MeasuredDisk<'_>, out: Out) -> Exit {
     let each = options.time.unwrap_or(TIMING.1);
     let timed = measure::timing(&mut opened.subject, from, TIMING.0, each, &opened.stop);
@@ -164,7 +164,7 @@ fn timing(options: &ProfileOptions, from: u64, mut opened: MeasuredDisk<'_>, out
     opened.exit(timed.failure, any, printed)
 }
 
-/// Figures that cannot be those of the disk.
+/// A warning about results that cannot be those of the disk.
 fn doubt(found: &Profiled, facts: &Facts) -> Option<String> {
     let best = found.positions.iter().map(|position| position.zone.bytes_per_s).fold(0.0, f64::max);
     let (most, what) = plan::ceiling(facts).filter(|(most, _)| best > *most as f64)?;

@@ -2,22 +2,22 @@
 use super::{json as found_json, page};
 use crate::apps::exit::{Exit, failed};
 use crate::apps::measuring::measured::{MeasuredDisk, in_the_cache};
-use crate::apps::measuring::plan::{self, ProfileOptions, RandomWish, TableStyle};
+use crate::apps::measuring::plan::{self, ProfileOptions, RandomOptions, TableStyle};
 use crate::apps::measuring::report::{random_csv, random_text};
 use crate::core::Result;
 use crate::measure::{self, MeasureFailure};
 use crate::report::{Out, json};
 
-/// Reads at random places, and reports how long that takes.
+/// Reads at random offsets, and reports the latencies.
 pub(crate) fn random(
     options: &ProfileOptions,
-    wish: &RandomWish,
+    random: &RandomOptions,
     mut opened: MeasuredDisk<'_>,
     out: Out,
 ) -> Result<Exit> {
     let memory_bytes = opened.subject.in_flight_bytes_max();
     let seed = fastrand::u64(..);
-    let reads = plan::random_reads(wish, &opened.facts, &opened.plan, memory_bytes, options.time, seed)?;
+    let reads = plan::random_reads(random, &opened.facts, &opened.plan, memory_bytes, options.time, seed)?;
     let found = match measure::random(&mut opened.subject, &reads, &opened.stop) {
         Ok(found) => found,
         Err(MeasureFailure::Stopped(signal)) => return Ok(Exit::Signal(signal)),

@@ -9,33 +9,33 @@ use crate::measure::{self, BufferOptions, MeasureFailure, ReadBuffer};
 use crate::report::{Out, json};
 use std::time::{Duration, Instant};
 
-/// Enough for a tenth of a second of each size and way, three times.
+/// Enough for three runs of a tenth of a second with each size and mode.
 const TIME: Duration = Duration::from_secs(10);
 
-/// Reads the disk's own buffer, and reports what that costs.
+/// Reads the disk's own buffer, and reports the latencies.
 ///
 /// # Errors
-/// What is to be measured takes no SCSI commands, or was not named by the node that does.
+/// The path is not that of a node that accepts SCSI commands.
 pub(super) fn read_buffer(
     options: &ProfileOptions,
-    wish: &BufferOptions,
+    buffer: &BufferOptions,
     mut opened: MeasuredDisk<'_>,
     out: Out,
 ) -> Result<Exit> {
     let time = options.time.unwrap_or(TIME);
     let (began, meter) = (Instant::now(), Meter::start(out));
-    let mut heard = |share: f64| {
+    let mut on_progress = |share: f64| {
         meter.moved(share, Some(time.saturating_sub(began.elapsed())), "READ BUFFER");
     };
-    let found = measure::read_buffer(&opened.subject, wish, time, &opened.stop, &mut heard);
+    let found = measure::read_buffer(&opened.subject, buffer, time, &opened.stop, &mut on_progress);
     meter.finish();
     let Some(found) = found else { return Err(no_commands(&opened.facts)) };
     opened.measured();
     let run = opened.run();
     let text = match options.style {
-        TableStyle::Text => read_buffer_text(&run, wish, &found),
+        TableStyle::Text => read_buffer_text(&run, buffer, &found),
         TableStyle::Csv => read_buffer_csv(&found),
-        TableStyle::Json => json::text(&found_json::read_buffer(&run, wish, &found)),
+        TableStyle::Json => json::text(&found_json::read_buffer(&run, buffer, &found)),
     };
     let (any, printed) = (!found.ways.is_empty(), printed(out, &text));
     let nothing = (!any).then(|| MeasureFailure::Broken(no_figures(&opened.facts, &found)));

@@ -1,12 +1,13 @@
-//! What `--write` writes to: a file that is made, places of a device that are kept, or all of one; and how it is left.
-use crate::apps::measuring::plan::{WriteDest, WriteWish, Writing};
+//! The destination of `--write`: a temporary file, extents of a device that are saved and restored, or a whole
+//! device.
+use crate::apps::measuring::plan::{WriteDest, WriteOptions, Writing};
 use crate::core::{
     Cache, Endpoint, EndpointKind, Error, Existing, Extent, ExtentSet, Facts, FileId, Kind, PlanSide, Result, Side,
     Stop,
 };
 use crate::disks;
 use crate::disks::probe;
-use crate::files::{FileError, FolderEntry};
+use crate::files::{DirectoryEntry, FileError};
 use crate::job::undo::{self, AT_ONCE_BYTES, UndoTask};
 use crate::ledger::undo::{Content, Undo};
 use crate::measure::{BadRange, Ground, Subject, Way, Written};
@@ -14,14 +15,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What is written over, and what it takes to leave it as it was.
+/// What is overwritten, and how to restore it.
 pub(crate) struct Scratch {
-    /// The original data, and the way back.
+    /// The original data, and the device to which it is restored.
     undo: Option<(Undo, Arc<dyn Endpoint>)>,
     written: Written,
 }
 
-/// What is to be written to: a device, or a file that does not exist; in a folder, one with a name of its own.
+/// Examines the destination: a device, or a file that does not exist; for a directory, a new file in it.
 ///
 /// # Errors
 /// As for [`probe::dest`].
@@ -35,22 +36,22 @@ pub(crate) fn look(path: &str) -> Result<Facts> {
     Ok(facts)
 }
 
-/// Where the bytes of a device are to be kept, with the facts of that; `None`: nothing is.
+/// The path of the undo journal of a device, with its facts; `None`: nothing is saved.
 ///
 /// # Errors
-/// There is no such place, or it cannot be made.
-pub(crate) fn store(facts: &Facts, wish: &WriteWish) -> Result<Option<(PathBuf, Facts)>> {
-    if facts.kind != EndpointKind::Block || wish.destroy {
+/// There is no directory for it, or it cannot be created.
+pub(crate) fn store(facts: &Facts, options: &WriteOptions) -> Result<Option<(PathBuf, Facts)>> {
+    if facts.kind != EndpointKind::Block || options.destroy {
         return Ok(None);
     }
     let path = undo::place(facts)?;
-    undo::make_folder(&path)?;
+    undo::make_directory(&path)?;
     let facts = probe::dest(&path.to_string_lossy())?;
     Ok(Some((path, facts)))
 }
 
-/// Opens what is to be written by every way that the plan has. A file has no name from then on: it disappears with this
-/// process, however that ends.
+/// Opens the destination in every mode of the plan. A file is unlinked at once: it disappears when this process
+/// ends, for any reason.
 ///
 /// # Errors
 /// As for [`disks::open_dest_to_change`]; a file that cannot be removed.
@@ -59,7 +60,7 @@ pub(crate) fn open(writing: &Writing, facts: &Facts) -> Result<Vec<(Way, Arc<dyn
     let mut ways = Vec::new();
     let mut opened = Ok(());
     for (cache, side) in &writing.measuring.ways {
-        // The first way has made it.
+        // The first mode has created it.
         let existing = if ways.is_empty() { side.access.existing } else { Existing::Keep };
         let side = PlanSide { access: crate::core::Access { existing, ..side.access }, ..side.clone() };
         match disks::open_dest_to_change(&side, &facts) {
@@ -76,7 +77,7 @@ pub(crate) fn open(writing: &Writing, facts: &Facts) -> Result<Vec<(Way, Arc<dyn
     if matches!(writing.over, WriteDest::NewFile(_)) && !ways.is_empty() {
         let removed = match facts.id {
             Some(FileId::File(dev, ino)) => {
-                FolderEntry::of(&facts.path).map_err(Into::into).and_then(|place| place.remove_inode((dev, ino)))
+                DirectoryEntry::of(&facts.path).map_err(Into::into).and_then(|place| place.remove_inode((dev, ino)))
             }
             _ => Ok(()),
         };
@@ -89,11 +90,11 @@ pub(crate) fn open(writing: &Writing, facts: &Facts) -> Result<Vec<(Way, Arc<dyn
     opened.map(|()| ways)
 }
 
-/// Makes sure that the subject may be written over: saves the original data of a device, fills a file where that is
-/// requested. For about `time`. `Err`: a signal came first, and nothing was written to a device.
+/// Prepares the destination for overwriting: saves the original data of a device, or fills a file if requested.
+/// Takes about `time`. `Err`: a signal arrived first, and nothing was written to a device.
 ///
 /// # Errors
-/// Nothing can be kept, or the file cannot be filled.
+/// Nothing can be saved, or the file cannot be filled.
 pub(crate) fn prepare(
     subject: &mut Subject,
     over: &WriteDest,
@@ -136,7 +137,7 @@ pub(crate) fn prepare(
     Ok(Ok(Scratch { undo, written }))
 }
 
-/// Writes the file once, so that what is measured is no growing of a file; returns its length.
+/// Fills the file, so that allocating its blocks is not measured; returns its length.
 fn fill(end: &Arc<dyn Endpoint>, bytes: u64, content: &[u8], time: Duration, stop: &Stop) -> Result<u64> {
     let address = &end.facts().address;
     let failed = |offset, error: std::io::Error| {
@@ -147,7 +148,7 @@ fn fill(end: &Arc<dyn Endpoint>, bytes: u64, content: &[u8], time: Duration, sto
     let mut writer = undo::Mover::new(end)?;
     let (began, mut filled) = (Instant::now(), 0);
     let piece: Vec<u8> = content.iter().copied().cycle().take(AT_ONCE_BYTES as usize).collect();
-    while filled < bytes && !stop.is_asked() && (filled == 0 || began.elapsed() < time) {
+    while filled < bytes && !stop.is_requested() && (filled == 0 || began.elapsed() < time) {
         let len = (bytes - filled).min(AT_ONCE_BYTES.into());
         writer.write(filled, &piece[..len as usize]).map_err(|error| failed(filled, error))?;
         filled += len;
@@ -156,19 +157,19 @@ fn fill(end: &Arc<dyn Endpoint>, bytes: u64, content: &[u8], time: Duration, sto
     Ok(filled)
 }
 
-/// Places that touch are one: a run may go on from one to the next.
+/// Adjacent extents as one: a run may continue from one to the next.
 pub(crate) fn merged(extents: &[Extent]) -> Vec<Extent> {
     extents.iter().copied().collect::<ExtentSet>().iter().collect()
 }
 
 impl Scratch {
-    /// There is original data to restore.
+    /// Whether there is original data to restore.
     pub(crate) fn is_kept(&self) -> bool {
         self.undo.is_some()
     }
 
-    /// Leaves everything as it was: puts back what was kept. What was written over is reported in any case.
-    pub(crate) fn give_back(self) -> (Written, Option<Error>) {
+    /// Restores the saved bytes. Returns what was overwritten in any case.
+    pub(crate) fn restore(self) -> (Written, Option<Error>) {
         let Scratch { undo, mut written } = self;
         let Some((undo, end)) = undo else { return (written, None) };
         match undo::put_back(undo, &end) {

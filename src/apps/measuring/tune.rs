@@ -13,28 +13,29 @@ use crate::report::{Out, json, text};
 use crate::sys::is_utf8;
 use std::time::Duration;
 
-/// As long as people wait without going away.
+/// Default duration.
 const TIME: Duration = Duration::from_secs(60);
 
-/// Opening and probing come on top, and it is to be over in 10 s.
+/// Opening and probing take additional time; all should end within 10 s.
 const QUICK_TIME: Duration = Duration::from_secs(8);
 
-/// Enough places to meet more than one zone, each long enough for all block sizes that a disk cares about.
+/// Enough extents to cover more than one zone, each long enough for all relevant block sizes.
 const REACH: WriteScope =
     WriteScope { places: 4, kept_bytes: KEPT_BYTES_MAX, file_bytes: KEPT_BYTES_MAX, filled: true };
 
-/// The same with --quick: what a stick puts back in a few seconds.
+/// The same with --quick: an amount that a stick restores in a few seconds.
 const QUICK_REACH: WriteScope = WriteScope { places: 2, kept_bytes: QUICK_BYTES, file_bytes: QUICK_BYTES, ..REACH };
 /// See [`QUICK_REACH`].
 const QUICK_BYTES: u64 = 32 << 20;
 
-/// How much of [`QUICK_TIME`] is for measuring at least, however long keeping takes.
+/// Minimum part of [`QUICK_TIME`] for measuring, even if saving takes long.
 const QUICK_TIME_MIN: Duration = Duration::from_secs(3);
 
-/// Putting back reads what keeping read, and writes it in pieces: on a modelled USB stick seven times as long.
+/// Time for restoring, relative to saving: restoring reads what saving read, and writes it in pieces. The
+/// factor is that of a modelled USB stick.
 const PUTTING_BACK: u32 = 7;
 
-/// `words` is the command line behind the program's name.
+/// Runs the command. `words` is the command line without the program's name.
 pub(crate) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<Exit> {
     let asked = MeasureTask {
         path: &options.path,
@@ -48,13 +49,13 @@ pub(crate) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<
         return restore(&options.path, out);
     }
     let mut time = options.time.unwrap_or(if options.quick { QUICK_TIME } else { TIME });
-    // Where no time was asked for, all that --quick does is to be over soon.
+    // Without --time, the limit of --quick includes saving and restoring.
     let in_all = options.quick && options.time.is_none();
     let mut opened = match &options.write {
         None => MeasuredDisk::new(asked, out)?,
-        Some(wish) => {
+        Some(write) => {
             let (reach, before) = if in_all { (QUICK_REACH, time / 2) } else { (REACH, time) };
-            match MeasuredDisk::to_write(asked, wish, reach, before, out)? {
+            match MeasuredDisk::to_write(asked, write, reach, before, out)? {
                 Ok(opened) => opened,
                 Err(signal) => return Ok(Exit::Signal(signal)),
             }
@@ -79,11 +80,11 @@ pub(crate) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<
     let printed = opened.print(&text, &shown_text, |measured| page::tune(&tuned, measured));
     let kept = keep(options, &opened, &tuned, out);
     let exit = opened.exit(tuned.failure, tuned.answer.is_some(), printed);
-    // What was measured is printed by now, whatever becomes of the keeping.
+    // The results have been printed, even if saving them fails.
     kept.map(|()| exit)
 }
 
-/// Puts back what a run that was interrupted left on the device.
+/// Restores the data that an interrupted run overwrote on the device.
 fn restore(path: &str, out: Out) -> Result<Exit> {
     let device = probe::dest(path)?;
     if device.kind != EndpointKind::Block {
@@ -91,11 +92,11 @@ fn restore(path: &str, out: Out) -> Result<Exit> {
         let advice = "Name the device that was measured.";
         return Err(Error::new(Kind::Usage, format!("--restore: {what}")).advise(advice));
     }
-    let said = match undo::put_back_earlier(&device)? {
+    let messages = match undo::put_back_earlier(&device)? {
         Some(done) => text::put_back_earlier(path, done.kept_bytes, done.written_bytes),
         None => text::nothing_to_put_back(path),
     };
-    out.eprint(&text::info(&said));
+    out.eprint(&text::info(&messages));
     Ok(Exit::Status(0))
 }
 
@@ -113,7 +114,7 @@ fn sweep(options: &TuneOptions, opened: &mut MeasuredDisk<'_>, time: Duration, o
     tuned
 }
 
-/// Keeps the answer where that was asked for: of a whole sweep only.
+/// Saves the answer if requested, but only that of a complete sweep.
 fn keep(options: &TuneOptions, opened: &MeasuredDisk<'_>, tuned: &Tuned, out: Out) -> Result<()> {
     if let (true, Some(answer), None) = (options.save, &tuned.answer, &tuned.failure) {
         let place = saved::keep(&opened.facts, opened.op(), answer)?;
@@ -122,7 +123,7 @@ fn keep(options: &TuneOptions, opened: &MeasuredDisk<'_>, tuned: &Tuned, out: Ou
     Ok(())
 }
 
-/// Figures that cannot be those of the disk.
+/// Warnings about results that cannot be those of the disk.
 fn doubts(tuned: &Tuned, facts: &Facts) -> Vec<String> {
     let mut doubts = Vec::new();
     let best = tuned.answer.as_ref().map_or(0.0, |answer| answer.best_bytes_per_s);

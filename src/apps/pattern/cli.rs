@@ -1,4 +1,4 @@
-//! `haul pattern` as clap sees it, and as [`Options`].
+//! The arguments of `haul pattern`, and their conversion to [`Options`].
 use crate::apps::command::UsageError;
 use crate::cli::defaults::Defaults;
 use crate::cli::expect;
@@ -12,7 +12,7 @@ use crate::plan::{Expectation, Options, PassthroughMode};
 use clap::{Args, Parser, Subcommand, ValueHint};
 use std::ffi::OsString;
 
-/// What is wrong with blocks that are not as they were written.
+/// The kinds of damage.
 const DAMAGE: &str = include_str!("help/damage.txt");
 const EXAMPLES: &str = include_str!("help/examples.txt");
 
@@ -27,7 +27,7 @@ pub(super) const PAGE: &[&str] = &[
     "# SEE ALSO\nhaul(1), haul-copy(1), haul-verify(1), badblocks(8), f3write(1)\n",
 ];
 
-/// What one `--expect` holds. An alias, so that clap takes it for one value.
+/// The properties of one `--expect`. An alias, so that clap treats it as one value.
 type Expectations = Vec<Expectation>;
 
 /// Test a disk: write a pattern, then verify it
@@ -41,7 +41,7 @@ pub(crate) struct PatternArguments {
     pub(super) verb: PatternVerb,
 }
 
-/// What is done with the pattern.
+/// The operation on the pattern.
 #[derive(Debug, Subcommand)]
 pub(super) enum PatternVerb {
     /// Fill a disk or a file with self-describing blocks
@@ -58,7 +58,7 @@ pub(super) enum PatternVerb {
     Check(Box<CheckArguments>),
 }
 
-/// The words behind `haul pattern write`.
+/// The arguments after `haul pattern write`.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::text(&[EXAMPLES, SIZES, EXIT_STATUS]))]
 pub(super) struct WriteArguments {
@@ -85,7 +85,7 @@ pub(super) struct WriteArguments {
     /// Exit before the data is on the medium
     ///
     /// Exit when everything is written, without waiting until the device or file system reports that the data is on the
-    /// medium.
+    /// medium. Write errors that occur after that are not reported.
     #[arg(long, help_heading = "Safety")]
     no_flush: bool,
 
@@ -93,7 +93,7 @@ pub(super) struct WriteArguments {
     way: WayArguments,
 }
 
-/// The words behind `haul pattern check`.
+/// The arguments after `haul pattern check`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit status: 0 clean, 1 damaged or not readable, 2 usage. See --help for all details.",
@@ -111,7 +111,7 @@ pub(super) struct CheckArguments {
     way: WayArguments,
 }
 
-/// Which bytes, and of which run.
+/// The range of bytes, and the run.
 #[derive(Debug, Args)]
 struct PlaceArguments {
     /// Start at this offset
@@ -136,7 +136,7 @@ struct PlaceArguments {
     run: Option<u64>,
 }
 
-/// How it is done, and what is shown.
+/// How the pattern is transferred, and what is shown.
 #[derive(Debug, Args)]
 struct WayArguments {
     /// Show the plan and end
@@ -155,7 +155,7 @@ struct WayArguments {
     shown: ShownArguments,
 }
 
-/// The options that the words mean, and the run that was asked for; or why they are invalid.
+/// The options and the run number, or why the command line is invalid.
 pub(super) type Validated = Result<(Options, Option<u64>), UsageError>;
 
 impl WriteArguments {
@@ -175,7 +175,7 @@ impl WriteArguments {
 impl CheckArguments {
     pub(super) fn into_options(self) -> Validated {
         let mut options = Options { source: address("SRC", self.source.clone())?, ..shared(&self.place, &self.way) };
-        // There is one side to be reached, whatever it is called.
+        // There is only one side, which each value selects.
         if matches!(options.passthrough, PassthroughMode::Dest | PassthroughMode::Both) {
             options.passthrough = PassthroughMode::Source;
         }
@@ -198,11 +198,11 @@ fn shared(place: &PlaceArguments, way: &WayArguments) -> Options {
     }
 }
 
-/// What `haul pattern` was asked for.
+/// The request of `haul pattern`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PatternTask {
     pub(super) act: PatternAct,
-    /// Source or dest, and how.
+    /// The options of the source or the dest.
     pub(super) options: Options,
     /// `None`: auto.
     pub(super) run: Option<u64>,
@@ -216,7 +216,7 @@ impl PatternTask {
 }
 
 impl PatternVerb {
-    /// Takes `defaults` for what is not given.
+    /// Applies `defaults` for omitted options.
     pub(super) fn take_defaults(&mut self, defaults: &Defaults) {
         let way = match self {
             PatternVerb::Write(words) => &mut words.way,

@@ -30,7 +30,8 @@ fn pattern(asked: &PatternTask, call: &Call<'_>) -> Result<Exit> {
     }
 }
 
-/// The time, so that of two runs over one disk the later has the larger number, and a person can tell when it was.
+/// The current time, so that of two runs over one disk the later has the larger number, which also shows its
+/// time.
 fn run_of_now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(0)
@@ -44,7 +45,7 @@ fn write(options: &Options, run: u64, words: &[String], out: Out) -> Result<Exit
     if options.dry_run {
         return show_plan(options, &decision, [&source, &dest], out);
     }
-    // None is kept of a pattern, but an old one claims what is about to become untrue.
+    // A pattern has no journal, but an existing one becomes invalid.
     let none = Options { journal: JournalChoice::Never, restart: true, ..options.clone() };
     let mut found = journal::look(&none, &decision.plan, &source, &dest)?;
     decision.notes.warnings.append(&mut found.warnings);
@@ -71,7 +72,7 @@ fn check(options: &Options, run: Option<u64>, words: &[String], out: Out) -> Res
     console.warn_of(&decision.notes);
     let plan = &mut decision.plan;
     let disk = disks::open_source(&plan.source, &source)?;
-    let range = Extent::new(plan.source.offset, plan.len.unwrap_or(0));
+    let range = Extent::new(plan.source.map.start(), plan.len.unwrap_or(0));
     let found = survey(&disk, range, run);
     let Some(run) = run.or(found.map(|mark| mark.run)) else {
         let what = format!("no test pattern on source {}: samples contain no pattern block", options.source);
@@ -89,11 +90,12 @@ fn check(options: &Options, run: Option<u64>, words: &[String], out: Out) -> Res
     carry_out(options, &decision, &ends, words, &console)
 }
 
-/// The pattern that a plan is about.
+/// The pattern in a plan.
 fn in_plan(plan: &Plan, run: u64) -> Result<Pattern> {
     let block_bytes = plan.pattern.map_or(0, |settled| settled.block_bytes);
-    if !plan.source.offset.is_multiple_of(block_bytes.max(1).into()) {
-        let what = format!("--seek {}: the test pattern there has blocks of {block_bytes} bytes", plan.source.offset);
+    if !plan.source.map.start().is_multiple_of(block_bytes.max(1).into()) {
+        let what =
+            format!("--seek {}: the test pattern there has blocks of {block_bytes} bytes", plan.source.map.start());
         return Err(Error::new(Kind::Usage, what).advise("Give a multiple of that."));
     }
     let what = || format!("a test pattern cannot have blocks of {block_bytes} bytes");

@@ -1,4 +1,4 @@
-//! How the test pattern is written to a disk and checked on it: a copy with the pattern on one side.
+//! Plans writing the test pattern to a disk and checking it: a copy with the pattern on one side.
 use crate::core::{
     Cache, Decision, EndpointKind, Error, Facts, Host, Kind, OnError, PatternAct, PatternUse, Plan, Reason, Result,
     Side,
@@ -10,7 +10,8 @@ use crate::plan::{JournalChoice, Options, When, check, make, words};
 /// The plan that writes the pattern of `run` to `dest`, and the facts of its source.
 ///
 /// # Errors
-/// As for [`make`]; `Usage` for what is no whole blocks, and for a new file without `--count`.
+/// As for [`make`]; `Usage` for a range that is not a whole number of blocks, and for a new file without
+/// `--count`.
 pub fn write(options: &Options, run: u64, dest: &Facts, host: &Host) -> Result<(Decision, Facts)> {
     let mut source = Facts::new("test pattern", EndpointKind::Pattern);
     check::dest(&PlanInput { options, source: &source, dest, host, one_of_several: false })?;
@@ -25,7 +26,7 @@ pub fn write(options: &Options, run: u64, dest: &Facts, host: &Host) -> Result<(
     };
     let whole_len = len - len % u64::from(unit);
     source.size = Some(seek.saturating_add(whole_len));
-    // What is written is all of the dest, or a range of it: the odd end of a file stays.
+    // The whole dest is written, or a range of it: a partial block at the end of a file is not changed.
     let count_bytes = options.count_bytes.or((whole_len < len).then_some(whole_len));
     let asked = Options {
         skip_bytes: options.seek_bytes,
@@ -42,14 +43,15 @@ pub fn write(options: &Options, run: u64, dest: &Facts, host: &Host) -> Result<(
     Ok((decision, source))
 }
 
-/// A place that cannot be read is damage like any other: what lies behind it is checked anyway.
+/// An unreadable sector is damage like any other: the data after it is checked too.
 const AROUND: OnError = OnError { skip: true, retries: 0 };
 
-/// The plan that checks the pattern on `source`, and the facts of the side that judges. Without a `run` it is to be
-/// found on the source, and the length of its blocks in any case: what stands in the plan is a guess until then.
+/// The plan that checks the pattern on `source`, and the facts of the side that checks. Without `run` the run
+/// must be found on the source, and so must the block length in any case: until then the value in the plan is a
+/// placeholder.
 ///
 /// # Errors
-/// As for [`make`]; `Usage` for what is no whole blocks.
+/// As for [`make`]; `Usage` for a range that is not a whole number of blocks.
 pub fn check(options: &Options, run: Option<u64>, source: &Facts, host: &Host) -> Result<(Decision, Facts)> {
     let dest = Facts::new("test pattern", EndpointKind::Pattern);
     let (seek, unit) = (options.seek_bytes.unwrap_or(0), unit(Side::Source, source)?);
@@ -81,7 +83,7 @@ fn chosen(run: u64, block_bytes: u32) -> Reason {
     Reason::new("pattern", choice, because)
 }
 
-/// That memory may answer instead of the disk, where it may.
+/// A warning if reads may come from memory instead of the disk.
 fn what_is_checked(plan: &Plan, source: &Facts) -> Option<String> {
     let name = named(Side::Source, source);
     if in_memory(source) {
@@ -91,10 +93,10 @@ fn what_is_checked(plan: &Plan, source: &Facts) -> Option<String> {
         .then(|| format!("{name} is read through the page cache: this may check memory instead of the disk"))
 }
 
-/// The smallest blocks that a pattern on this disk can have.
+/// The smallest block size that a pattern on this disk can have.
 fn unit(side: Side, facts: &Facts) -> Result<u32> {
     let name = named(side, facts);
-    if !matches!(facts.kind, EndpointKind::File | EndpointKind::Block) {
+    if !facts.kind.is_storage() || matches!(facts.kind, EndpointKind::Http | EndpointKind::Object) {
         let what = format!("{name} ({}) cannot hold a test pattern; use a file or a device", facts.kind.name());
         return Err(Error::new(Kind::Usage, what).on(side).advise("'haul list' shows the available devices."));
     }
@@ -106,7 +108,7 @@ fn unit(side: Side, facts: &Facts) -> Result<u32> {
     Ok(logical.clamp(PATTERN_BLOCK_BYTES_MIN, PATTERN_BLOCK_BYTES))
 }
 
-/// Bytes that are there from `seek` on.
+/// Bytes from `seek` to the end.
 fn rest(side: Side, facts: &Facts, seek: u64) -> Result<u64> {
     let size = facts.size.filter(|_| facts.exists).unwrap_or(0);
     let name = named(side, facts);
@@ -127,7 +129,7 @@ fn doing(side: Side) -> &'static str {
     }
 }
 
-/// Refuses a number of bytes that is no whole blocks.
+/// Refuses a number of bytes that is not a multiple of the block size.
 fn whole(option: &str, bytes: u64, unit: u32) -> Result<()> {
     let (below, unit) = (bytes - bytes % u64::from(unit), u64::from(unit));
     if below == bytes {
@@ -141,7 +143,7 @@ fn whole(option: &str, bytes: u64, unit: u32) -> Result<()> {
     Err(Error::new(Kind::Usage, what).advise(format!("Give {near}.")))
 }
 
-/// Refuses requests that would cut blocks of the pattern in two.
+/// Refuses requests that would split blocks of the pattern.
 fn whole_requests(plan: &Plan) -> Result<()> {
     let block = plan.tuning.limits.block_bytes;
     if block.is_multiple_of(PATTERN_BLOCK_BYTES) {
@@ -153,8 +155,8 @@ fn whole_requests(plan: &Plan) -> Result<()> {
     Err(Error::new(Kind::Usage, what).advise(format!("Give {near}, or omit --block-size.")))
 }
 
-/// Bytes of a block: what the disk writes at once, so that each such piece has a mark of its own; less where that does
-/// not fit the range.
+/// The block size: the physical block size of the disk, so that each unit that it writes has a separate mark;
+/// less if that does not fit the range.
 fn block_bytes(facts: &Facts, seek: u64, len: u64, unit: u32) -> u32 {
     let natural = match facts.kind {
         EndpointKind::Block if facts.physical_block_bytes.is_power_of_two() => facts.physical_block_bytes,

@@ -1,4 +1,4 @@
-//! `haul pattern` as a command.
+//! `haul pattern` in the list of commands.
 use super::cli::{PatternArguments, PatternTask, PatternVerb};
 use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;

@@ -4,31 +4,36 @@ pub(in crate::apps) mod words;
 use crate::apps::command::Call;
 use crate::apps::console::Console;
 use crate::apps::exit::Exit;
+use crate::apps::ranges;
 use crate::apps::run_report::{FinishedRun, carry_out, report_run, show_plan};
 use crate::core::schedules;
 use crate::core::{BlockDigests, Result, Side};
 use crate::disks;
 use crate::disks::probe;
-use crate::job::manifest::{checklist, doubts, is_range, offset_on, open};
+use crate::job::manifest::{checklist, doubts, is_range, map_on, open};
 use crate::job::operator::Operator;
 use crate::job::read_back::Checker;
 use crate::job::session::{Session, Task};
-use crate::job::{host, undo};
+use crate::job::{host, image_content, undo};
 use crate::plan;
 use crate::plan::{DigestComparison, DigestedCopy, Options};
 use crate::report::Out;
 use std::time::SystemTime;
 
-/// As for a copy, but both sides are read.
+/// Like a copy, but both sides are read.
 fn verify(options: &Options, call: &Call<'_>) -> Result<Exit> {
     let Call { words, out, .. } = *call;
+    let options = &ranges::read(options)?;
     if let Some(path) = &options.manifest {
         return against_manifest(options, path, words, out);
     }
     let console = Console::new(options, "verify", words, out)?;
     let through = Side::BOTH.map(|side| options.passthrough.may(side));
     let (source, dest) = probe::both_to_read(&options.source, &options.dest, through)?;
+    let compared = image_content(options, source, &dest)?;
+    let (options, source) = (&compared.options, compared.source);
     let mut decision = plan::compare(options, &source, &dest, &host(options.engine))?;
+    decision.notes.warnings.extend(compared.warnings);
     decision.notes.warnings.extend([&source, &dest].into_iter().flat_map(undo::read_warnings));
     if options.dry_run {
         return show_plan(options, &decision, [&source, &dest], out);
@@ -39,7 +44,7 @@ fn verify(options: &Options, call: &Call<'_>) -> Result<Exit> {
     carry_out(options, &decision, &ends, words, &console)
 }
 
-/// The dest alone is read, and compared with what a manifest says.
+/// Reads only the dest, and compares it with the contents of a manifest.
 fn against_manifest(options: &Options, path: &str, words: &[String], out: Out) -> Result<Exit> {
     let console = Console::new(options, "verify", words, out)?;
     let manifest = open(path)?;
@@ -49,12 +54,12 @@ fn against_manifest(options: &Options, path: &str, words: &[String], out: Out) -
         address: path.to_owned(),
         len: manifest.closing.len_bytes,
         digests: BlockDigests { kind: head.algorithm, block_bytes: head.block_bytes },
-        offset: offset_on(options, head, &dest)?,
+        map: map_on(options, &manifest, &dest)?,
         is_range: is_range(&manifest),
     };
     let DigestComparison { mut decision, source, shorter } =
         plan::compare_digests(options, &copy, &dest, &host(options.engine))?;
-    decision.notes.warnings.extend(doubts(head, &dest, decision.plan.dest.offset));
+    decision.notes.warnings.extend(doubts(head, &dest, decision.plan.dest.map.start()));
     decision.notes.warnings.extend(undo::read_warnings(&dest));
     if options.dry_run {
         return show_plan(options, &decision, [&source, &dest], out);

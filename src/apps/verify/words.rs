@@ -1,11 +1,13 @@
-//! `haul verify` as clap sees it, and as [`Options`].
+//! The arguments of `haul verify`, and their conversion to [`Options`].
 use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;
 use crate::apps::not_started::report_not_started;
 use crate::cli::defaults::Defaults;
 use crate::cli::help::{self, ENVIRONMENT, FILES, SIZES};
+use crate::cli::images::ComparedImageArguments;
 use crate::cli::method::{PaceArguments, ReachArguments};
 use crate::cli::on_error;
+use crate::cli::ranges::RangeArguments;
 use crate::cli::shown::ShownArguments;
 use crate::cli::words;
 use crate::cli::words::address;
@@ -29,11 +31,12 @@ const SEE_ALSO: &str = "# SEE ALSO\nhaul(1), haul-copy(1), haul-manifest(1), cmp
     after_long_help = help::text(&[EXAMPLES, SIZES, STATUS])
 )]
 pub(crate) struct VerifyArguments {
-    /// Source: block device, file, pipe, - for standard input, /dev/zero; omitted with --manifest
+    /// Source: block device, file, NBD export, HTTP(S) address, pipe, - for standard input, /dev/zero; omitted with
+    /// --manifest
     #[arg(value_name = "SRC", value_hint = ValueHint::AnyPath)]
     source: OsString,
 
-    /// Destination: block device or file; haul only reads it
+    /// Destination: block device, file or NBD export; haul only reads it
     #[arg(id = "destination", value_name = "DST", value_hint = ValueHint::AnyPath)]
     #[arg(required_unless_present = "manifest")]
     dest: Option<OsString>,
@@ -41,9 +44,10 @@ pub(crate) struct VerifyArguments {
     /// Compare DST with this manifest instead of a source
     ///
     /// Compare DST, then the only operand, with the digests in the manifest FILE of a copy. Differences are reported by
-    /// block. The comparison starts where the copy started, if DST is a side of that copy; --seek overrides that.
+    /// block. The comparison starts where the copy started, if DST is a side of that copy; --seek overrides that. Of a
+    /// copy of ranges haul compares those; --ranges names others.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Method")]
-    #[arg(conflicts_with_all = ["destination", "skip", "count"])]
+    #[arg(conflicts_with_all = ["destination", "skip", "count", "source_ranges"])]
     manifest: Option<OsString>,
 
     /// Start at this offset of the source
@@ -66,6 +70,12 @@ pub(crate) struct VerifyArguments {
     #[arg(long, short = 'c', value_name = "SIZE", value_parser = words::amount, allow_hyphen_values = true)]
     #[arg(help_heading = "Range")]
     count: Option<u64>,
+
+    #[command(flatten)]
+    ranges: RangeArguments,
+
+    #[command(flatten)]
+    images: ComparedImageArguments,
 
     /// Show the plan, compare nothing
     ///
@@ -100,7 +110,7 @@ impl Words for VerifyArguments {
     fn into_options(self) -> Result<Options, UsageError> {
         let (source, dest) = match (self.dest, &self.manifest) {
             (Some(dest), _) => (address("SRC", self.source)?, address("DST", dest)?),
-            // The manifest stands for the source.
+            // The manifest replaces the source.
             (None, _) => (String::new(), address("DST", self.source)?),
         };
         Ok(Options {
@@ -110,6 +120,9 @@ impl Words for VerifyArguments {
             skip_bytes: self.skip,
             seek_bytes: self.seek,
             count_bytes: self.count,
+            range_lists: self.ranges.into_options()?,
+            decompress: self.images.decompress(),
+            bmap: self.images.bmap()?,
             engine: self.pace.engine,
             block_bytes: self.pace.block_size,
             depth: self.pace.depth,

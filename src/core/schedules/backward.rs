@@ -1,14 +1,14 @@
-//! From the last byte to the first.
+//! A schedule from the last byte to the first.
 use super::claim::ContiguousExtent;
 use super::shape::Shape;
 use crate::core::{Extent, Next, Run, RunKind, Schedule};
 use std::io;
 
-/// From the last byte to the first, for a dest that overlaps its source and lies behind it: no byte is overwritten
-/// before it was read. Never asked of a stream.
+/// Schedules blocks from the last to the first, for a dest that overlaps its source at a higher offset: every byte is
+/// read before it is overwritten. Never used for streams.
 pub(super) struct Backward {
     shape: Shape,
-    /// First byte of what was handed out.
+    /// Start of the extent that was already scheduled.
     cursor: u64,
     /// Mirrored: byte 0 is the last byte of the copy.
     claim: ContiguousExtent,
@@ -34,11 +34,11 @@ impl Schedule for Backward {
         Ok(Next::Do(Run { extent: Extent::new(start, end - start), kind: RunKind::Data }))
     }
 
-    /// A backward copy knows its length; a source that ends early is an error that the pump reports.
+    /// The length of a backward copy is known; the pump reports a source that ends early.
     fn ends_at(&mut self, _offset: u64) {}
 
-    fn settled(&mut self, extent: Extent) {
-        self.claim.settle(Extent::new(self.shape.len - extent.end(), extent.len));
+    fn complete(&mut self, extent: Extent) {
+        self.claim.complete(Extent::new(self.shape.len - extent.end(), extent.len));
     }
 
     fn claimed(&self) -> Extent {

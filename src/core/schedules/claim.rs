@@ -1,27 +1,26 @@
-//! What has arrived with nothing missing in between.
+//! The contiguous extent that was copied.
 use crate::core::Extent;
 use std::collections::BTreeMap;
 
-/// Grows from one end as extents settle in any order. The extents waiting for an earlier one are never more than are
-/// in flight.
+/// Grows from one end while extents complete in any order. It stores at most as many extents as are in flight.
 #[derive(Debug, Default)]
 pub(super) struct ContiguousExtent {
-    /// Bytes from the beginning; for a backward copy, mirrored, from the end.
+    /// Length from the start of the copy, or from its end for a backward copy.
     reached: u64,
-    /// Settled extents beyond `reached`: offset to end.
+    /// Completed extents beyond `reached`: offset to end.
     ahead: BTreeMap<u64, u64>,
 }
 
 impl ContiguousExtent {
-    /// Notes that `extent` has arrived.
-    pub(super) fn settle(&mut self, extent: Extent) {
+    /// Adds a copied `extent`.
+    pub(super) fn complete(&mut self, extent: Extent) {
         self.ahead.insert(extent.offset, extent.end());
         while let Some(end) = self.ahead.remove(&self.reached) {
             self.reached = end;
         }
     }
 
-    /// Bytes from the beginning with none missing.
+    /// The current length of the contiguous extent.
     pub(super) fn reached(&self) -> u64 {
         self.reached
     }

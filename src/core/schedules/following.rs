@@ -1,30 +1,30 @@
-//! Behind a copy that is still running.
+//! A schedule that follows a running copy, for reading back.
 use super::ContiguousExtent;
 use crate::core::{Extent, Next, Run, RunKind, Schedule};
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// While nothing may be read, it is asked again after this time whether it may.
-const LOOK: Duration = Duration::from_millis(100);
+/// Interval for checking `may` again while it returns false.
+const MAY_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The progress of a copy: reported by its observer, waited for by its follower.
+/// The position of a running copy: its observer updates it, and the follower waits for it.
 #[derive(Debug, Default)]
-pub struct Front {
+pub struct CopyPosition {
     state: Mutex<State>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Every byte before this one has arrived.
+    /// All bytes below this offset were copied.
     reached: u64,
     ended: bool,
 }
 
-impl Front {
-    /// These bytes have arrived. What comes after a gap does not count: it is not followed.
-    pub fn arrived(&self, extent: Extent) {
+impl CopyPosition {
+    /// Records that `extent` was copied. An extent after a gap is ignored.
+    pub fn advance(&self, extent: Extent) {
         let mut state = self.state();
         if extent.offset == state.reached {
             state.reached = extent.end();
@@ -32,7 +32,7 @@ impl Front {
         }
     }
 
-    /// The copy runs no more.
+    /// Records that the copy ended.
     pub fn end(&self) {
         self.state().ended = true;
         self.changed.notify_all();
@@ -43,28 +43,28 @@ impl Front {
     }
 }
 
-/// The first bytes of a copy, as long as it runs, in the order they arrived.
+/// Follows a copy in the order of its extents, until it ends.
 struct Following<F> {
-    front: Arc<Front>,
+    position: Arc<CopyPosition>,
     window_bytes: u64,
     unit_bytes: u64,
     may: F,
     next: u64,
-    /// Handed out and not settled.
+    /// Bytes that were scheduled and have not completed.
     in_flight: u64,
     claim: ContiguousExtent,
 }
 
-/// Hands out what lies `window_bytes` or more behind `front`, in multiples of `unit_bytes`, whenever `may` says so,
-/// until the copy ends. It waits where there is nothing to hand out.
+/// Schedules bytes at least `window_bytes` before the position of the copy, in multiples of `unit_bytes`, while `may`
+/// returns true and until the copy ends. Blocks while there is nothing to schedule.
 pub fn following(
-    front: Arc<Front>,
+    position: Arc<CopyPosition>,
     window_bytes: u64,
     unit_bytes: u64,
     may: impl FnMut() -> bool + 'static,
 ) -> Box<dyn Schedule> {
     Box::new(Following {
-        front,
+        position,
         window_bytes,
         unit_bytes,
         may,
@@ -78,7 +78,7 @@ impl<F: FnMut() -> bool> Schedule for Following<F> {
     fn next(&mut self, block_bytes: u32) -> io::Result<Next> {
         loop {
             let may = (self.may)();
-            let state = self.front.state();
+            let state = self.position.state();
             if state.ended {
                 return Ok(Next::Finished);
             }
@@ -93,15 +93,15 @@ impl<F: FnMut() -> bool> Schedule for Following<F> {
             if self.in_flight > 0 {
                 return Ok(Next::Wait);
             }
-            drop(self.front.changed.wait_timeout(state, LOOK));
+            drop(self.position.changed.wait_timeout(state, MAY_INTERVAL));
         }
     }
 
     fn ends_at(&mut self, _offset: u64) {}
 
-    fn settled(&mut self, extent: Extent) {
+    fn complete(&mut self, extent: Extent) {
         self.in_flight -= extent.len;
-        self.claim.settle(extent);
+        self.claim.complete(extent);
     }
 
     fn claimed(&self) -> Extent {
@@ -116,46 +116,46 @@ mod tests {
     use std::sync::mpsc;
     use std::thread;
 
-    fn handed(next: Next) -> Option<(u64, u64)> {
+    fn scheduled(next: Next) -> Option<(u64, u64)> {
         if let Next::Do(run) = next { Some((run.extent.offset, run.extent.len)) } else { None }
     }
 
     #[test]
-    fn nothing_within_the_window_is_handed_out_and_nothing_while_it_may_not() {
-        let (front, may) = (Arc::new(Front::default()), Arc::new(AtomicBool::new(true)));
-        let asked = may.clone();
-        let mut schedule = following(front.clone(), 1000, 64, move || asked.load(Relaxed));
-        front.arrived(Extent::new(0, 1100));
-        assert_eq!(handed(schedule.next(50).unwrap()), Some((0, 50)));
-        assert_eq!(handed(schedule.next(50).unwrap()), Some((50, 14)));
+    fn read_back_stays_behind_the_window_and_waits_while_paused() {
+        let (position, may) = (Arc::new(CopyPosition::default()), Arc::new(AtomicBool::new(true)));
+        let allowed = may.clone();
+        let mut schedule = following(position.clone(), 1000, 64, move || allowed.load(Relaxed));
+        position.advance(Extent::new(0, 1100));
+        assert_eq!(scheduled(schedule.next(50).unwrap()), Some((0, 50)));
+        assert_eq!(scheduled(schedule.next(50).unwrap()), Some((50, 14)));
         assert_eq!(schedule.next(50).unwrap(), Next::Wait);
-        // After a gap nothing is followed.
-        front.arrived(Extent::new(1200, 5000));
+        // An extent after a gap is ignored.
+        position.advance(Extent::new(1200, 5000));
         assert_eq!(schedule.next(50).unwrap(), Next::Wait);
-        front.arrived(Extent::new(1100, 64));
+        position.advance(Extent::new(1100, 64));
         may.store(false, Relaxed);
         assert_eq!(schedule.next(50).unwrap(), Next::Wait);
         may.store(true, Relaxed);
-        assert_eq!(handed(schedule.next(500).unwrap()), Some((64, 64)));
+        assert_eq!(scheduled(schedule.next(500).unwrap()), Some((64, 64)));
         for extent in [Extent::new(50, 14), Extent::new(64, 64), Extent::new(0, 50)] {
-            schedule.settled(extent);
+            schedule.complete(extent);
         }
         assert_eq!(schedule.claimed(), Extent::new(0, 128));
     }
 
     #[test]
-    fn it_waits_for_the_copy_and_ends_with_it() {
-        let front = Arc::new(Front::default());
-        let (told, (tell, hear)) = (front.clone(), mpsc::channel());
+    fn the_schedule_waits_for_the_copy_and_ends_with_it() {
+        let position = Arc::new(CopyPosition::default());
+        let (reported, (sender, receiver)) = (position.clone(), mpsc::channel());
         let follower = thread::spawn(move || {
-            let mut schedule = following(told, 10, 1, || true);
-            tell.send(handed(schedule.next(100).unwrap())).unwrap();
-            schedule.settled(Extent::new(0, 100));
+            let mut schedule = following(reported, 10, 1, || true);
+            sender.send(scheduled(schedule.next(100).unwrap())).unwrap();
+            schedule.complete(Extent::new(0, 100));
             schedule.next(100).unwrap()
         });
-        front.arrived(Extent::new(0, 110));
-        assert_eq!(hear.recv().unwrap(), Some((0, 100)));
-        front.end();
+        position.advance(Extent::new(0, 110));
+        assert_eq!(receiver.recv().unwrap(), Some((0, 100)));
+        position.end();
         assert_eq!(follower.join().unwrap(), Next::Finished);
     }
 }

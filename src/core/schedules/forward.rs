@@ -1,17 +1,17 @@
-//! From the first byte to the last, holes as they come.
+//! A schedule from the first byte to the last, which skips holes.
 use super::claim::ContiguousExtent;
 use super::shape::Shape;
 use crate::core::{Endpoint, Extent, Next, Run, RunKind, Schedule};
 use std::io;
 use std::sync::Arc;
 
-/// From the first byte to the last. Asks the source for its next hole only when it gets there, so that a file of a
-/// million holes takes no memory.
+/// Schedules blocks from the first to the last. Queries the source for one hole at a time, so that memory use does not
+/// depend on the number of holes.
 pub(super) struct Forward {
     shape: Shape,
     source: Option<Arc<dyn Endpoint>>,
     cursor: u64,
-    /// The run that `cursor` is in.
+    /// The run that contains `cursor`.
     run: Option<Run>,
     claim: ContiguousExtent,
 }
@@ -21,14 +21,8 @@ impl Forward {
         Forward { shape, source, cursor: 0, run: None, claim: ContiguousExtent::default() }
     }
 
-    /// The same of a part of it.
-    pub(super) fn within(shape: Shape, source: Option<Arc<dyn Endpoint>>, part: Extent) -> Self {
-        let shape = Shape { len: part.end(), ..shape };
-        Forward { cursor: part.offset, ..Forward::new(shape, source) }
-    }
-
-    /// The run that begins at the cursor, with its end where direct I/O can begin or stop: a zero run gives its odd
-    /// ends to the data around it, so that no page is written by two requests.
+    /// The run at the cursor, with borders aligned for direct I/O: unaligned ends of a zero run become part of the
+    /// adjacent data, so that no two requests write to the same page.
     fn find_run(&self) -> io::Result<Run> {
         let (start, end) = (self.cursor, self.shape.len);
         let Some(source) = &self.source else {
@@ -48,7 +42,7 @@ impl Forward {
         Ok(Run { extent: Extent::new(start, run_end - start), kind })
     }
 
-    /// Length of the next block of data, given what is left of its run.
+    /// Length of the next data block, given the remaining length of its run.
     fn data_len(&self, left: u64, block_bytes: u32) -> u64 {
         let mut len = left.min(u64::from(block_bytes));
         if self.cursor == 0 && self.shape.head_bytes > 0 {
@@ -83,8 +77,8 @@ impl Schedule for Forward {
         self.shape.len = self.shape.len.min(offset);
     }
 
-    fn settled(&mut self, extent: Extent) {
-        self.claim.settle(extent);
+    fn complete(&mut self, extent: Extent) {
+        self.claim.complete(extent);
     }
 
     fn claimed(&self) -> Extent {

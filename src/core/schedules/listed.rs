@@ -1,21 +1,28 @@
-//! Some extents and nothing else.
+//! A schedule for a list of extents.
 use super::ContiguousExtent;
-use crate::core::{Extent, Next, Run, RunKind, Schedule};
+use crate::core::{Extent, Next, Plan, Run, RunKind, Schedule};
 use std::io;
 
-/// The extents of a list, one after the other, each in blocks.
+/// Schedules the extents of a list in order, divided into blocks.
 struct Listed {
     extents: Vec<Extent>,
     next: usize,
-    /// Bytes of the next extent that were handed out already.
+    /// Bytes of the next extent that were already scheduled.
     done: u64,
     claim: ContiguousExtent,
 }
 
-/// Hands out `extents` of the copy, ascending, all as data. A block never holds bytes of two of them.
-pub fn listed(extents: Vec<Extent>) -> Box<dyn Schedule> {
+/// Schedules the ascending `extents` of the copy as data. A block never crosses the border of an extent, nor of a range
+/// of the plan.
+pub fn listed(plan: &Plan, extents: &[Extent]) -> Box<dyn Schedule> {
     debug_assert!(extents.windows(2).all(|pair| pair[0].end() <= pair[1].offset), "ascending");
-    Box::new(Listed { extents, next: 0, done: 0, claim: ContiguousExtent::default() })
+    Box::new(Listed::of(extents.iter().flat_map(|&extent| plan.pieces(extent)).map(|piece| piece.copy).collect()))
+}
+
+impl Listed {
+    fn of(extents: Vec<Extent>) -> Self {
+        Listed { extents, next: 0, done: 0, claim: ContiguousExtent::default() }
+    }
 }
 
 impl Schedule for Listed {
@@ -37,8 +44,8 @@ impl Schedule for Listed {
         self.extents.retain(|extent| extent.end() <= offset);
     }
 
-    fn settled(&mut self, extent: Extent) {
-        self.claim.settle(extent);
+    fn complete(&mut self, extent: Extent) {
+        self.claim.complete(extent);
     }
 
     fn claimed(&self) -> Extent {
@@ -51,9 +58,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_extent_is_handed_out_once_and_none_is_joined_to_its_neighbour() {
+    fn every_extent_is_scheduled_once_and_none_is_merged() {
         let extents = vec![Extent::new(0, 10), Extent::new(10, 4), Extent::new(20, 0), Extent::new(100, 9)];
-        let mut schedule = listed(extents);
+        let mut schedule = Listed::of(extents);
         let mut given = Vec::new();
         while let Next::Do(run) = schedule.next(4).unwrap() {
             given.push((run.extent.offset, run.extent.len));

@@ -1,12 +1,12 @@
 use super::*;
-use crate::core::{EndpointKind, Extent, Facts, Kind, Next, Op, Request, Run, RunKind};
+use crate::core::{AddressMap, EndpointKind, Extent, Facts, Kind, Next, Op, Piece, Request, Run, RunKind, pieces};
 use proptest::prelude::*;
 use std::io;
 
-/// Knows only where its holes are: runs of alternating kind.
+/// A source without data, with alternating runs of data and zeros.
 struct Holes {
     facts: Facts,
-    /// Ends of runs; even ones are data.
+    /// Ends of the runs; those with even index are data.
     ends: Vec<u64>,
 }
 
@@ -35,22 +35,30 @@ fn shape(len: u64, dest_offset: u64, head_bytes: u64, tail_align_bytes: u64) -> 
 fn all(schedule: &mut dyn Schedule, block_bytes: u32) -> Vec<Run> {
     let mut runs = Vec::new();
     while let Next::Do(run) = schedule.next(block_bytes).unwrap() {
-        schedule.settled(run.extent);
+        schedule.complete(run.extent);
         runs.push(run);
         assert!(runs.len() < 100_000, "a schedule that never ends");
     }
     runs
 }
 
+/// A source with runs of these lengths, data first.
+fn with_holes(runs: &[u64]) -> Arc<dyn Endpoint> {
+    let ends = runs.iter().scan(0, |at, len| {
+        *at += len;
+        Some(*at)
+    });
+    Arc::new(Holes { facts: Facts::new("x", EndpointKind::Memory), ends: ends.collect() })
+}
+
 proptest! {
     #[test]
-    fn every_byte_is_handed_out_exactly_once(
+    fn every_byte_is_scheduled_exactly_once(
         len in 0u64..100_000, seek in 0u64..10_000, head in 0u64..600, block_k in 1u32..9,
         steps in prop::collection::vec(1u64..20_000, 0..12), backward: bool,
     ) {
         let shape = shape(len, seek, head, 4096);
-        let ends: Vec<u64> = steps.iter().scan(0, |at, step| { *at += step; Some(*at) }).collect();
-        let source: Arc<dyn Endpoint> = Arc::new(Holes { facts: Facts::new("x", EndpointKind::Memory), ends });
+        let source = with_holes(&steps);
         let mut schedule: Box<dyn Schedule> = if backward {
             Box::new(Backward::new(shape))
         } else {
@@ -76,13 +84,11 @@ proptest! {
     }
 
     #[test]
-    fn an_odd_end_goes_alone_and_holes_keep_to_the_alignment(
+    fn an_unaligned_end_is_a_separate_block_and_holes_are_aligned(
         len in 1u64..100_000, seek_k in 0u64..10, holes in prop::collection::vec(1u64..9_000, 0..9),
     ) {
         let shape = shape(len, seek_k * 512, 0, 4096);
-        let ends = holes.iter().scan(0, |at, step| { *at += step; Some(*at) }).collect();
-        let source: Arc<dyn Endpoint> = Arc::new(Holes { facts: Facts::new("x", EndpointKind::Memory), ends });
-        let runs = all(&mut Forward::new(shape, Some(source)), 64 << 10);
+        let runs = all(&mut Forward::new(shape, Some(with_holes(&holes))), 64 << 10);
         for run in &runs[..runs.len() - 1] {
             prop_assert_eq!((seek_k * 512 + run.extent.end()) % 4096, 0, "{:?}", run);
         }
@@ -90,7 +96,7 @@ proptest! {
 }
 
 #[test]
-fn a_stream_ends_where_it_is_told() {
+fn a_stream_ends_at_the_given_end() {
     let mut schedule = Forward::new(shape(u64::MAX - 5, 5, 0, 1), None);
     assert!(matches!(schedule.next(100).unwrap(), Next::Do(_)));
     schedule.ends_at(130);
@@ -100,30 +106,30 @@ fn a_stream_ends_where_it_is_told() {
 }
 
 #[test]
-fn nothing_behind_a_gap_is_claimed() {
+fn no_byte_behind_a_gap_is_claimed() {
     let mut schedule = Forward::new(shape(1000, 0, 0, 1), None);
     for _ in 0..4 {
         schedule.next(100).unwrap();
     }
-    schedule.settled(Extent::new(0, 100));
-    schedule.settled(Extent::new(200, 100));
+    schedule.complete(Extent::new(0, 100));
+    schedule.complete(Extent::new(200, 100));
     assert_eq!(schedule.claimed(), Extent::new(0, 100));
-    schedule.settled(Extent::new(100, 100));
+    schedule.complete(Extent::new(100, 100));
     assert_eq!(schedule.claimed(), Extent::new(0, 300));
 }
 
 proptest! {
     #[test]
-    fn the_rest_is_what_was_not_durable_and_little_more(
+    fn the_rest_is_what_is_not_durable_rounded_to_alignment(
         len in 1u64..200_000, pairs in prop::collection::vec((0u64..200_000, 1u64..30_000), 0..12),
         align_bits in 0u32..13, head in prop::sample::select(vec![0u64, 512, 1536]), block_k in 1u32..40,
     ) {
         let (align, whole) = (1u64 << align_bits, Extent::new(0, len));
         let extents = pairs.iter().map(|&(at, len)| Extent::new(at, len));
         let durable: ExtentSet = extents.filter_map(|extent| extent.intersection(&whole)).collect();
-        let mut schedule = InRanges::rest(shape(len, 0, head, align), None, &[whole], &durable, align);
-        let there_before: ExtentSet = [schedule.claimed()].into_iter().collect();
-        prop_assert!(durable.intersection(&there_before) == there_before, "claimed more than was there");
+        let mut schedule = InPieces::rest(shape(len, 0, head, align), None, &[piece(0, len)], &durable, align);
+        let claimed_before: ExtentSet = [schedule.claimed()].into_iter().collect();
+        prop_assert!(durable.intersection(&claimed_before) == claimed_before, "claimed more than was there");
         let runs = all(&mut schedule, block_k * 4096);
         let mut given = ExtentSet::new();
         for Run { extent, .. } in &runs {
@@ -143,112 +149,126 @@ proptest! {
 }
 
 #[test]
-fn the_rest_of_a_complete_copy_is_nothing() {
+fn the_rest_of_a_complete_copy_is_empty() {
     let whole = Extent::new(0, 1000);
     let durable = [whole].into_iter().collect();
-    let mut schedule = InRanges::rest(shape(1000, 0, 0, 1), None, &[whole], &durable, 4096);
+    let mut schedule = InPieces::rest(shape(1000, 0, 0, 1), None, &[piece(0, 1000)], &durable, 4096);
     assert_eq!(schedule.next(100).unwrap(), Next::Finished);
     assert_eq!(schedule.claimed(), Extent::new(0, 1000));
 }
 
-/// Ranges from the first byte on, by the gap before each and its length.
-fn apart(pairs: &[(u64, u64)]) -> Vec<Extent> {
-    let mut ranges: Vec<Extent> = Vec::new();
-    for &(gap, len) in pairs {
-        let offset = ranges.last().map_or(0, |last| last.end() + gap);
-        ranges.push(Extent::new(offset, len));
-    }
-    ranges
+/// A piece that begins at the same offset on both sides as in the copy.
+fn piece(offset: u64, len: u64) -> Piece {
+    Piece { copy: Extent::new(offset, len), at: [offset; 2] }
+}
+
+/// Lists of ranges for both sides with the same total length. Ranges of the dest do not overlap.
+fn any_maps() -> impl Strategy<Value = [AddressMap; 2]> {
+    let pairs = |count| prop::collection::vec((0u64..20_000, 1u64..30_000), 1..count);
+    (pairs(9), pairs(9)).prop_map(|(from, to)| {
+        let total: u64 = from.iter().map(|range| range.1).sum::<u64>().min(to.iter().map(|range| range.1).sum());
+        let listed = |ranges: Vec<Extent>| {
+            let map = AddressMap::listed("list", ranges, true).unwrap();
+            AddressMap::listed("list", map.places(Extent::new(0, total)).collect(), true).unwrap()
+        };
+        let source = from.iter().map(|&(offset, len)| Extent::new(offset, len)).collect();
+        let mut end = 512;
+        let mut dest: Vec<Extent> = to
+            .iter()
+            .map(|&(gap, len)| {
+                let range = Extent::new(end + gap, len);
+                end = range.end();
+                range
+            })
+            .collect();
+        dest.reverse();
+        [listed(source), listed(dest)]
+    })
 }
 
 proptest! {
     #[test]
-    fn of_ranges_every_byte_is_handed_out_once_and_none_between_them(
-        pairs in prop::collection::vec((1u64..20_000, 1u64..30_000), 1..9), head in 0u64..600, block_k in 1u32..9,
-        steps in prop::collection::vec(1u64..20_000, 0..12),
+    fn every_byte_of_lists_is_scheduled_once_and_no_block_crosses_a_range(
+        maps in any_maps(), block_k in 1u32..9, steps in prop::collection::vec(1u64..20_000, 0..12),
     ) {
-        let ranges = apart(&pairs);
-        let at = ranges.last().unwrap().end();
-        // A first block is only cut short where the borders within the copy allow it.
-        let head = if ranges.len() == 1 { head } else { 0 };
+        let total = maps[0].listed_bytes().unwrap();
         let ends: Vec<u64> = steps.iter().scan(0, |at, step| { *at += step; Some(*at) }).collect();
         let source: Arc<dyn Endpoint> = Arc::new(Holes { facts: Facts::new("x", EndpointKind::Memory), ends });
-        let mut schedule = InRanges::new(shape(at, 512, head, 4096), Some(source), ranges.clone());
-        let claimed_first = schedule.claimed();
-        prop_assert_eq!(claimed_first, Extent::new(0, 0), "claimed before anything arrived");
-        let runs = all(&mut schedule, block_k * 1024);
-        let mut given = ExtentSet::new();
-        for Run { extent, kind } in &runs {
-            prop_assert!(!extent.is_empty() && !given.overlaps(*extent), "{:?} twice", extent);
-            prop_assert!(ranges.iter().any(|range| range.intersection(extent) == Some(*extent)), "{:?}", extent);
-            prop_assert!(*kind == RunKind::Zero || extent.len <= u64::from(block_k) * 1024);
-            given.insert(*extent);
+        let pieces = pieces(maps.each_ref(), Extent::new(0, total)).collect();
+        let mut schedule = InPieces::new(shape(total, 0, 0, 4096), Some(source.clone()), pieces);
+        prop_assert_eq!(schedule.claimed(), Extent::new(0, 0), "claimed before anything was copied");
+        let mut at = 0;
+        for Run { extent, kind } in all(&mut schedule, block_k * 1024) {
+            prop_assert_eq!(extent.offset, at);
+            at = extent.end();
+            prop_assert!(maps.iter().all(|map| extent.len <= map.run_bytes(extent.offset)), "{:?} is cut", extent);
+            prop_assert!(kind == RunKind::Zero || extent.len <= u64::from(block_k) * 1024);
+            if kind == RunKind::Zero {
+                let there = source.run_at(maps[0].place(extent)).unwrap();
+                prop_assert!(there.kind == RunKind::Zero && there.extent.len == extent.len, "{:?} is data", extent);
+            }
         }
-        prop_assert_eq!(given.total_bytes(), ranges.iter().map(|range| range.len).sum::<u64>());
-        prop_assert_eq!(schedule.claimed(), Extent::new(0, at));
+        prop_assert_eq!(at, total);
+        prop_assert_eq!(schedule.claimed(), Extent::new(0, total));
     }
-}
 
-proptest! {
     #[test]
-    fn the_rest_of_ranges_is_what_was_not_durable_of_them_and_nothing_between_them(
-        pairs in prop::collection::vec((1u64..20_000, 1u64..30_000), 1..9), align_bits in 0u32..13, block_k in 1u32..40,
+    fn the_rest_of_lists_is_what_is_not_durable_of_them(
+        maps in any_maps(), align_bits in 0u32..13, block_k in 1u32..40,
         there in prop::collection::vec((0u64..200_000, 1u64..30_000), 0..12),
     ) {
-        let (ranges, align) = (apart(&pairs), 1u64 << align_bits);
-        let at = ranges.last().unwrap().end();
-        let set: ExtentSet = ranges.iter().copied().collect();
-        let durable: ExtentSet = there.iter().map(|&(at, len)| Extent::new(at, len)).collect();
-        let durable = durable.intersection(&set);
-        let mut schedule = InRanges::rest(shape(at, 0, 0, align), None, &ranges, &durable, align);
-        let claimed_first: ExtentSet = set.within(schedule.claimed()).collect();
+        let (total, align) = (maps[0].listed_bytes().unwrap(), 1u64 << align_bits);
+        let whole = Extent::new(0, total);
+        let durable: ExtentSet =
+            there.iter().filter_map(|&(at, len)| Extent::new(at, len).intersection(&whole)).collect();
+        let pieces: Vec<Piece> = pieces(maps.each_ref(), whole).collect();
+        let gaps: usize = pieces.iter().map(|piece| durable.gaps(piece.copy).count()).sum();
+        let mut schedule = InPieces::rest(shape(total, 0, 0, align), None, &pieces, &durable, align);
+        let claimed_first: ExtentSet = [schedule.claimed()].into_iter().collect();
         prop_assert!(durable.intersection(&claimed_first) == claimed_first, "claimed more than was there");
+        let mut either = durable.clone();
         let mut given = ExtentSet::new();
         for Run { extent, .. } in all(&mut schedule, block_k * 4096) {
-            prop_assert!(!given.overlaps(extent) && set.contains(extent), "{:?}", extent);
+            prop_assert!(!given.overlaps(extent), "{:?} twice", extent);
+            prop_assert!(maps.iter().all(|map| extent.len <= map.run_bytes(extent.offset)), "{:?} is cut", extent);
             given.insert(extent);
         }
-        let mut either = durable.clone();
         either.insert_all(&given);
-        prop_assert!(either == set, "something is missing");
+        prop_assert!(either.contains(whole), "something is missing");
         let again = given.intersection(&durable).total_bytes();
-        let gaps: usize = ranges.iter().map(|range| durable.gaps(*range).count()).sum();
         prop_assert!(again <= gaps as u64 * 2 * align, "{} bytes are copied again", again);
-        prop_assert_eq!(schedule.claimed(), Extent::new(0, at));
+        prop_assert_eq!(schedule.claimed(), whole);
     }
-}
-
-proptest! {
     #[test]
-    fn with_what_is_read_again_every_byte_is_handed_out_once_and_in_order(
-        pairs in prop::collection::vec((1u64..20_000, 1u64..30_000), 1..9), align_bits in 0u32..13, block_k in 1u32..40,
+    fn every_byte_is_scheduled_once_in_order_including_reread_ones(
+        maps in any_maps(), align_bits in 0u32..13, block_k in 1u32..40,
         there in prop::collection::vec((0u64..200_000, 1u64..30_000), 0..12),
     ) {
-        let (ranges, align) = (apart(&pairs), 1u64 << align_bits);
-        let at = ranges.last().unwrap().end();
-        let set: ExtentSet = ranges.iter().copied().collect();
-        let durable: ExtentSet = there.iter().map(|&(at, len)| Extent::new(at, len)).collect();
-        let durable = durable.intersection(&set);
-        let rest = || InRanges::rest(shape(at, 0, 0, align), None, &ranges, &durable, align);
+        let (total, align) = (maps[0].listed_bytes().unwrap(), 1u64 << align_bits);
+        let whole = Extent::new(0, total);
+        let durable: ExtentSet =
+            there.iter().filter_map(|&(at, len)| Extent::new(at, len).intersection(&whole)).collect();
+        let pieces: Vec<Piece> = pieces(maps.each_ref(), whole).collect();
+        let rest = || InPieces::rest(shape(total, 0, 0, align), None, &pieces, &durable, align);
         let copied: ExtentSet = all(&mut rest(), block_k * 4096).iter().map(|run| run.extent).collect();
-        let mut schedule = rest().and_reread(&ranges);
-        let claimed_first: ExtentSet = set.within(schedule.claimed()).collect();
+        let mut schedule = rest().and_reread(&pieces);
+        let claimed_first: ExtentSet = [schedule.claimed()].into_iter().collect();
         prop_assert!(durable.intersection(&claimed_first) == claimed_first, "claimed more than was there");
-        let (mut given, mut reread, mut end) = (ExtentSet::new(), ExtentSet::new(), 0);
+        let (mut reread, mut end) = (ExtentSet::new(), 0);
         while let Next::Do(Run { extent, .. }) = schedule.next(block_k * 4096).unwrap() {
-            prop_assert!(extent.offset >= end && set.contains(extent), "{:?}", extent);
+            prop_assert_eq!(extent.offset, end);
+            prop_assert!(maps.iter().all(|map| extent.len <= map.run_bytes(extent.offset)), "{:?} is cut", extent);
             end = extent.end();
-            given.insert(extent);
             if schedule.is_reread(extent) {
                 prop_assert!(durable.contains(extent), "{:?} is not on the destination", extent);
                 reread.insert(extent);
             } else {
                 prop_assert!(copied.contains(extent), "{:?} is copied without need", extent);
-                schedule.settled(extent);
+                schedule.complete(extent);
             }
         }
-        prop_assert!(given == set, "something is missing");
-        prop_assert_eq!(reread.total_bytes() + copied.total_bytes(), set.total_bytes());
-        prop_assert_eq!(schedule.claimed(), Extent::new(0, at));
+        prop_assert_eq!(end, total);
+        prop_assert_eq!(reread.total_bytes() + copied.total_bytes(), total);
+        prop_assert_eq!(schedule.claimed(), whole);
     }
 }

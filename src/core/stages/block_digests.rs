@@ -1,25 +1,23 @@
-//! The digest of each block of a stream that comes in pieces of any length.
+//! Digests of the blocks of a stream that arrives in pieces of any length.
+use crate::core::zero_bytes::zero_bytes;
 use crate::core::{BlockDigest, BlockDigests, DigestedBlock, Extent, HashKind};
 use sha2::{Digest as _, Sha256};
 
-/// Zeros for runs that were never read.
-static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
-
-/// Cuts a stream into blocks and digests each. Ascending pieces of any length; where one does not begin at the end of
-/// the one before, what was there of a block is a block of its own.
+/// Divides a stream into blocks and digests each. Pieces are ascending and of any length. After a gap, a new block
+/// begins, and the incomplete block before it is digested separately.
 ///
-/// Whole blocks of zeros that were never read cost nothing. Blocks that turn out to be zeros are reported as such: so
-/// it is the same whether they were read or not.
+/// Blocks of zeros that were not read are not digested. Blocks that were read and contain only zeros are reported as
+/// zeros, so that the result does not depend on whether they were read.
 pub(super) struct BlockMaker {
     block_bytes: u64,
     hasher: Hasher,
     /// The digest of a whole block of zeros.
     zeros: BlockDigest,
-    /// The present block, as far as it goes.
+    /// The part of the current block that was added so far.
     block: Extent,
-    /// All of the present block is zeros, and the hasher has none of it.
+    /// Whether the current block is all zeros so far; the hasher has not processed them.
     all_zero: bool,
-    /// Zeros before the present block, not reported yet.
+    /// Zeros before the current block that were not reported yet.
     zero_run: Extent,
     kind: HashKind,
 }
@@ -37,7 +35,7 @@ impl Hasher {
         }
     }
 
-    /// The digest of what came since the last one.
+    /// Returns the digest of the bytes since the last call.
     fn take(&mut self) -> BlockDigest {
         match self {
             Hasher::Blake3(hasher) => {
@@ -51,19 +49,21 @@ impl Hasher {
 }
 
 impl BlockMaker {
-    /// Before the first byte. Panics on a kind that [`BlockDigest::is_made_by`] is not true of.
+    /// An empty stream. Panics if [`BlockDigest::is_made_by`] is false for `kind`.
     pub(super) fn new(BlockDigests { kind, block_bytes }: BlockDigests) -> Self {
         let hasher = match kind {
             HashKind::Blake3 => Hasher::Blake3(Box::default()),
             HashKind::Sha256 => Hasher::Sha256(Sha256::new()),
-            HashKind::Md5 | HashKind::Xxh3 => panic!("{} cannot identify blocks", kind.name()),
+            HashKind::Sha512 | HashKind::Sha1 | HashKind::Md5 | HashKind::Xxh3 => {
+                panic!("{} cannot identify blocks", kind.name())
+            }
         };
         let nothing = Extent::new(0, 0);
         let zeros = BlockDigest::of_zeros(kind, block_bytes);
         BlockMaker { block_bytes, hasher, zeros, block: nothing, all_zero: true, zero_run: nothing, kind }
     }
 
-    /// Takes `len` bytes at `offset` of the stream in, zeros where `bytes` is `None`, and reports what is finished.
+    /// Adds `len` bytes at `offset` of the stream, zeros if `bytes` is `None`, and reports completed blocks.
     pub(super) fn add(&mut self, offset: u64, len: u64, bytes: Option<&[u8]>, mut found: impl FnMut(DigestedBlock)) {
         if offset != self.block.end() {
             self.finish(&mut found);
@@ -77,7 +77,7 @@ impl BlockMaker {
             match bytes {
                 Some(bytes) => self.data(&bytes[done as usize..(done + now) as usize]),
                 None if self.all_zero => {}
-                None => feed_zeros(&mut self.hasher, now),
+                None => zero_bytes(now).for_each(|zeros| self.hasher.update(zeros)),
             }
             self.block.len += now;
             done += now;
@@ -89,7 +89,7 @@ impl BlockMaker {
 
     fn data(&mut self, bytes: &[u8]) {
         if std::mem::take(&mut self.all_zero) {
-            feed_zeros(&mut self.hasher, self.block.len);
+            zero_bytes(self.block.len).for_each(|zeros| self.hasher.update(zeros));
         }
         self.hasher.update(bytes);
     }
@@ -128,18 +128,10 @@ impl BlockMaker {
         }
     }
 
-    /// Tells what is left: the stream ends here, or continues elsewhere.
+    /// Reports the remaining blocks, at the end of the stream or before a gap.
     pub(super) fn finish(&mut self, mut found: impl FnMut(DigestedBlock)) {
         self.end_block(&mut found);
         self.emit_zero_run(&mut found);
-    }
-}
-
-fn feed_zeros(hasher: &mut Hasher, mut len: u64) {
-    while len > 0 {
-        let now = len.min(ZEROS.len() as u64);
-        hasher.update(&ZEROS[..now as usize]);
-        len -= now;
     }
 }
 
@@ -163,7 +155,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn blocks_are_the_same_however_the_stream_is_cut(
+        fn block_digests_do_not_depend_on_piece_sizes(
             kind in prop::sample::select(vec![HashKind::Blake3, HashKind::Sha256]), start in 0u64..3,
             runs in prop::collection::vec((any::<bool>(), 1usize..200, any::<bool>()), 1..12),
         ) {
@@ -192,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_goes_on_elsewhere_begins_a_new_block() {
+    fn a_stream_that_continues_elsewhere_begins_a_new_block() {
         let found =
             made(HashKind::Blake3, &[(0, vec![1; 70], false), (256, vec![2; 64], false), (400, vec![0; 8], true)]);
         let digest = |byte, len| Some(BlockDigest::of(HashKind::Blake3, &vec![byte; len]));

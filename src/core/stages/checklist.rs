@@ -1,7 +1,7 @@
-//! What blocks should be, held against what they are.
+//! Compares digests of blocks with the expected digests.
 use crate::core::{BlockDigest, DigestedBlock, Extent, ExtentSet, HashKind};
 
-/// The digests of a copy: what its bytes should be.
+/// The expected digests of a copy.
 #[derive(Clone, Debug)]
 pub struct Checklist {
     kind: HashKind,
@@ -10,21 +10,21 @@ pub struct Checklist {
 }
 
 impl Checklist {
-    /// Of pieces that speak of every byte once, in any order.
+    /// A checklist of `pieces` that cover every byte once, in any order.
     pub fn new(kind: HashKind, mut pieces: Vec<DigestedBlock>) -> Self {
         pieces.sort_unstable_by_key(|piece| piece.extent.offset);
         Checklist { kind, pieces }
     }
 
-    /// Whether `found`, as [`super::Digester`] tells it, is what it should be. Where it says that bytes are zeros, or
-    /// should be, any pieces may cover them. Gives the extents that are not.
+    /// The extents of `found` that differ from the expected content. If either side is zeros, the extents of blocks may
+    /// differ.
     pub fn differing(&self, found: &DigestedBlock) -> Vec<Extent> {
         let mut wrong: Vec<Extent> = Vec::new();
         let mut next = self.pieces.partition_point(|piece| piece.extent.end() <= found.extent.offset);
         let mut at = found.extent.offset;
         while at < found.extent.end() {
             let Some(piece) = self.pieces.get(next).filter(|piece| piece.extent.offset <= at) else {
-                // Nothing is known of these bytes: they were never part of the copy.
+                // These bytes were not part of the copy.
                 wrong.push(Extent::new(at, found.extent.end() - at));
                 break;
             };
@@ -41,26 +41,25 @@ impl Checklist {
         match (piece.digest, found.digest) {
             (None, None) => true,
             (Some(should), Some(is)) => piece.extent == found.extent && should == is,
-            // The maker of the pieces may have digested zeros like other bytes.
+            // Zeros may have been digested like other data when the checklist was made.
             (Some(should), None) => should == BlockDigest::of_zeros(self.kind, piece.extent.len),
             (None, Some(is)) => is == BlockDigest::of_zeros(self.kind, found.extent.len),
         }
     }
 }
 
-/// The blocks, of `block_bytes` each, that a sample of `per_million` takes of `len` bytes: one out of each of as many
-/// equal parts, where `pick` says, which is given a number of choices and gives a number below; and the first and the
-/// last.
+/// Selects a sample of `per_million` of the blocks of `len` bytes, each of `block_bytes`: the first, the last, and one
+/// from each of equally long parts. `pick(n)` returns a random number below `n`.
 pub fn sample(len: u64, block_bytes: u64, per_million: u32, mut pick: impl FnMut(u64) -> u64) -> Vec<Extent> {
     let blocks = len.div_ceil(block_bytes);
-    let wanted = (u128::from(blocks) * u128::from(per_million)).div_ceil(1_000_000).min(u128::from(blocks)) as u64;
-    let border = |part: u64| (u128::from(part) * u128::from(blocks) / u128::from(wanted.max(1))) as u64;
+    let count = (u128::from(blocks) * u128::from(per_million)).div_ceil(1_000_000).min(u128::from(blocks)) as u64;
+    let border = |part: u64| (u128::from(part) * u128::from(blocks) / u128::from(count.max(1))) as u64;
     let mut chosen = ExtentSet::new();
     let mut take = |block: u64| {
         let offset = block * block_bytes;
         chosen.insert(Extent::new(offset, block_bytes.min(len - offset)));
     };
-    for part in 0..wanted {
+    for part in 0..count {
         let (from, to) = (border(part), border(part + 1));
         take(from + pick(to - from));
     }
@@ -84,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_zeros_and_what_reaches_beyond_are_told_apart() {
+    fn matching_zero_and_overlapping_blocks_are_distinguished() {
         let pieces = vec![block(192, 10, Some(0)), block(0, 64, Some(1)), block(64, 128, None)];
         let list = Checklist::new(KIND, pieces);
         let differing = |found: DigestedBlock| list.differing(&found);
@@ -100,7 +99,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_sample_is_of_the_asked_size_spread_and_within(
+        fn a_sample_has_the_requested_size_and_is_spread_over_the_copy(
             len in 1u64..5_000, per_million in 1u32..=1_000_000, seed: u64,
         ) {
             let mut state = seed;
@@ -110,13 +109,13 @@ mod tests {
             });
             let blocks = len.div_ceil(8);
             let chosen: u64 = sample.iter().map(|extent| extent.len.div_ceil(8)).sum();
-            let wanted = (blocks * u64::from(per_million)).div_ceil(1_000_000);
-            prop_assert!(chosen >= wanted.min(blocks) && chosen <= wanted + 2, "{chosen} of {blocks}");
+            let count = (blocks * u64::from(per_million)).div_ceil(1_000_000);
+            prop_assert!(chosen >= count.min(blocks) && chosen <= count + 2, "{chosen} of {blocks}");
             prop_assert_eq!(sample[0].offset, 0);
             prop_assert_eq!(sample.last().unwrap().end(), len);
-            // No stretch of two parts is without a block.
+            // Any two consecutive parts contain a sampled block.
             let widest = sample.windows(2).map(|pair| pair[1].offset - pair[0].end()).max().unwrap_or(0);
-            prop_assert!(widest <= 2 * 8 * blocks.div_ceil(wanted), "{widest}");
+            prop_assert!(widest <= 2 * 8 * blocks.div_ceil(count), "{widest}");
         }
     }
 }

@@ -1,12 +1,13 @@
-//! Comparing two buffers: the first difference, and all of them.
+//! Comparing two buffers.
 use crate::core::Extent;
 
-/// Bytes that are compared at once. Small enough for both to stay in the first-level cache for a second look.
+/// Bytes compared at a time. Both parts stay in the L1 cache for a second pass.
 const PAGE_BYTES: usize = 4096;
 
-/// Where `a` and `b`, equally long, differ first; `None` where they do not. Equal bytes go by at the speed of memory.
+/// Index of the first byte at which `a` and `b` differ; `None` if they are equal. Equal bytes are compared at memory
+/// speed.
 ///
-/// Panics on different lengths.
+/// Panics if the lengths differ.
 pub fn first_difference(a: &[u8], b: &[u8]) -> Option<usize> {
     assert_eq!(a.len(), b.len(), "only equal lengths are compared");
     let pages = a.chunks(PAGE_BYTES).zip(b.chunks(PAGE_BYTES)).enumerate();
@@ -15,10 +16,10 @@ pub fn first_difference(a: &[u8], b: &[u8]) -> Option<usize> {
     Some(number * PAGE_BYTES + within)
 }
 
-/// Whether the first `piece_bytes` of `a` and `b`, equally long, are the same, and how many bytes from the start on are
-/// alike in that, in whole pieces (the last may be odd). Neither is empty.
+/// Whether the first `piece_bytes` of `a` and `b` are equal, and the number of bytes from the start for which that
+/// stays the same, in whole pieces except for the last one. The buffers must not be empty.
 ///
-/// Panics on different lengths.
+/// Panics if the lengths differ.
 pub fn same_prefix(a: &[u8], b: &[u8], piece_bytes: usize) -> (bool, usize) {
     assert_eq!(a.len(), b.len(), "only equal lengths are compared");
     let piece_bytes = piece_bytes.max(1);
@@ -28,11 +29,11 @@ pub fn same_prefix(a: &[u8], b: &[u8], piece_bytes: usize) -> (bool, usize) {
     (same, first_len + more)
 }
 
-/// Tells where `a` and `b`, equally long and read from byte `offset` on, differ: in pieces of `piece_bytes`, which lie
-/// on multiples of it, neighbours in one extent, ascending. The first and last piece may be cut by the buffer's ends. A
-/// logical block as the piece gives the blocks that differ. Allocates nothing.
+/// Reports the extents in which `a` and `b`, read at byte `offset`, differ, ascending. They are multiples of
+/// `piece_bytes`, limited to the buffers; adjacent ones are merged. With the logical block size as `piece_bytes`, it
+/// reports differing blocks. Allocates nothing.
 ///
-/// Panics on different lengths, on pieces of nothing, and where the buffer would reach beyond the last possible byte.
+/// Panics if the lengths differ, if `piece_bytes` is 0, or if the end exceeds `u64::MAX`.
 pub fn differences(a: &[u8], b: &[u8], offset: u64, piece_bytes: u64, mut found: impl FnMut(Extent)) {
     let whole = Extent::new(offset, a.len() as u64);
     assert!(piece_bytes > 0, "pieces have bytes");
@@ -52,7 +53,7 @@ pub fn differences(a: &[u8], b: &[u8], offset: u64, piece_bytes: u64, mut found:
             }
         });
     }
-    // An assertion on lengths, should there be nothing to look at.
+    // Checks the lengths even if no byte was compared.
     assert_eq!(a.len(), b.len(), "only equal lengths are compared");
     run.into_iter().for_each(found);
 }
@@ -65,7 +66,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_pieces_that_differ_are_told_and_no_others(
+        fn exactly_the_pieces_that_differ_are_reported(
             len in 0usize..20_000, changes in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
             offset in prop_oneof![0u64..10_000, Just(1u64 << 40)],
             piece in prop::sample::select(vec![1u64, 7, 512, 4096, 1 << 30]),
@@ -73,20 +74,20 @@ mod tests {
             let a: Vec<u8> = (0..len).map(|at| (at * 7 % 251) as u8).collect();
             let mut b = a.clone();
             changes.iter().filter(|_| len > 0).for_each(|at| b[at.index(len)] ^= 0x10);
-            let mut told = Vec::new();
-            differences(&a, &b, offset, piece, |extent| told.push(extent));
-            prop_assert!(told.windows(2).all(|pair| pair[0].end() < pair[1].offset), "{:?}", told);
+            let mut reported = Vec::new();
+            differences(&a, &b, offset, piece, |extent| reported.push(extent));
+            prop_assert!(reported.windows(2).all(|pair| pair[0].end() < pair[1].offset), "{:?}", reported);
             let whole = Extent::new(offset, len as u64);
             let wrong = (0..len).filter(|&at| a[at] != b[at]).map(|at| offset + at as u64);
             let pieces = wrong.map(|byte| Extent::new(byte - byte % piece, piece).intersection(&whole).unwrap());
             let expected: ExtentSet = pieces.collect();
-            prop_assert_eq!(told.into_iter().collect::<ExtentSet>(), expected);
+            prop_assert_eq!(reported.into_iter().collect::<ExtentSet>(), expected);
             prop_assert_eq!(first_difference(&a, &b), (0..len).find(|&at| a[at] != b[at]));
         }
     }
 
     #[test]
-    fn one_byte_is_found_at_every_place() {
+    fn one_differing_byte_is_found_at_every_offset() {
         let a = vec![0xa5; 3 * PAGE_BYTES + 5];
         for at in 0..a.len() {
             let mut b = a.clone();

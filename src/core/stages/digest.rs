@@ -1,84 +1,58 @@
-//! Digests of the source stream, during the copy.
+//! Digests of the source stream, computed during the copy.
 use super::block_digests::BlockMaker;
+use super::hasher::Hasher;
+use super::range_checks::RangeChecks;
+use crate::core::zero_bytes::zero_bytes;
 use crate::core::{
-    BlockDigests, Completion, Digest, DigestedBlock, HashKind, Mailbox, Op, Queue, Ready, Request, Transferred,
+    BlockDigests, BlockMap, Completion, DamagedRange, Digest, DigestedBlock, HashKind, Mailbox, Op, Queue, Ready,
+    Request, Transferred,
 };
-use md5::Md5;
-use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use twox_hash::XxHash3_128;
 
-/// Zeros for runs that were never read.
-static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
-
-enum Hasher {
-    Blake3(Box<blake3::Hasher>),
-    Sha256(Sha256),
-    Md5(Md5),
-    Xxh3(Box<XxHash3_128>),
-}
-
-impl Hasher {
-    fn new(kind: HashKind) -> Self {
-        match kind {
-            HashKind::Blake3 => Hasher::Blake3(Box::default()),
-            HashKind::Sha256 => Hasher::Sha256(Sha256::new()),
-            HashKind::Md5 => Hasher::Md5(Md5::new()),
-            HashKind::Xxh3 => Hasher::Xxh3(Box::new(XxHash3_128::new())),
-        }
-    }
-
-    fn update(&mut self, bytes: &[u8]) {
-        match self {
-            Hasher::Blake3(hasher) => drop(hasher.update(bytes)),
-            Hasher::Sha256(hasher) => hasher.update(bytes),
-            Hasher::Md5(hasher) => hasher.update(bytes),
-            Hasher::Xxh3(hasher) => hasher.write(bytes),
-        }
-    }
-
-    fn finish(self) -> String {
-        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        match self {
-            Hasher::Blake3(hasher) => hasher.finalize().to_hex().to_string(),
-            Hasher::Sha256(hasher) => hex(&hasher.finalize()),
-            Hasher::Md5(hasher) => hex(&hasher.finalize()),
-            Hasher::Xxh3(hasher) => format!("{:032x}", hasher.finish_128()),
-        }
-    }
-}
-
-/// A queue that digests blocks in the order of their tickets, in whatever order they come, and gives them back.
+/// A queue that digests blocks in the order of their tickets, regardless of the order of submission, and returns them.
 ///
-/// Each digest has a thread of its own and blocks go from one to the next, so that the slowest alone sets the pace.
-/// A block keeps its slot until it is digested: memory is bounded by the depth of the copy.
+/// There is one thread per digest, and blocks pass through all of them, so that the slowest digest determines the
+/// throughput. A block keeps its slot until it is digested, so the depth of the copy bounds memory use.
 pub struct Digester {
     waiting: BTreeMap<u64, Request>,
     next_ticket: u64,
     in_flight: usize,
-    /// To the first thread; `None` when no more will come.
+    /// Blocks were cancelled.
+    is_incomplete: bool,
+    /// Channel to the first thread; `None` when no more blocks follow.
     to_first: Option<Sender<Request>>,
     finished: Arc<Mailbox>,
     threads: Vec<(HashKind, JoinHandle<String>)>,
-    /// The thread of the blocks, and what it has found.
+    /// The thread for block digests.
     blocks: Option<JoinHandle<()>>,
     found: DigestedBlocks,
+    /// The thread that checks ranges.
+    ranges: Option<JoinHandle<()>>,
+    damaged: Damaged,
 }
 
-/// Blocks that were digested and not fetched yet.
+/// The first range that is damaged.
+type Damaged = Arc<Mutex<Option<DamagedRange>>>;
+
+/// Block digests that were not fetched yet.
 type DigestedBlocks = Arc<Mutex<Vec<DigestedBlock>>>;
 
 impl Digester {
-    /// One thread for each of `kinds`, and one for the digests of `blocks`; `None`: there is nothing to digest.
+    /// Starts one thread for each of `kinds`, one for block digests, and one that checks the ranges of a block map;
+    /// `None` if there is nothing to digest.
     ///
     /// # Errors
-    /// No thread or no descriptor is left.
-    pub fn start(kinds: &[HashKind], blocks: Option<BlockDigests>) -> io::Result<Option<Self>> {
-        let count = kinds.len() + usize::from(blocks.is_some());
+    /// A thread or file descriptor is not available.
+    pub fn start(
+        kinds: &[HashKind],
+        mut blocks: Option<BlockDigests>,
+        map: Option<Arc<BlockMap>>,
+    ) -> io::Result<Option<Self>> {
+        let count = kinds.len() + usize::from(blocks.is_some()) + usize::from(map.is_some());
         if count == 0 {
             return Ok(None);
         }
@@ -88,11 +62,14 @@ impl Digester {
             waiting: BTreeMap::new(),
             next_ticket: 0,
             in_flight: 0,
+            is_incomplete: false,
             to_first: Some(to_first),
             finished: finished.clone(),
             threads: Vec::new(),
             blocks: None,
             found: DigestedBlocks::default(),
+            ranges: None,
+            damaged: Damaged::default(),
         };
         for index in 0..count {
             let (to_next, from_this) = channel();
@@ -103,35 +80,53 @@ impl Digester {
                 let name = format!("haul-{}", kind.name());
                 let thread = thread::Builder::new().name(name).spawn(move || digest(kind, &from, &onward))?;
                 digester.threads.push((kind, thread));
-            } else if let Some(blocks) = blocks {
+            } else if let Some(blocks) = blocks.take() {
                 let found = digester.found.clone();
                 let work = move || digest_blocks(BlockMaker::new(blocks), &from, &onward, &found);
                 digester.blocks = Some(thread::Builder::new().name("haul-blocks".to_owned()).spawn(work)?);
+            } else if let Some(map) = map.clone() {
+                let damaged = digester.damaged.clone();
+                let work = move || check_ranges(RangeChecks::new(map), &from, &onward, &damaged);
+                digester.ranges = Some(thread::Builder::new().name("haul-ranges".to_owned()).spawn(work)?);
             }
         }
         Ok(Some(digester))
     }
 
-    /// Gives back the blocks that wait for an earlier one, which will not come.
-    pub fn cancel_pending(&mut self) -> Vec<Request> {
-        std::mem::take(&mut self.waiting).into_values().collect()
+    /// Returns the blocks from `ticket` on that wait for an earlier one, if that one will not come. Without them there
+    /// is no digest of the stream.
+    pub fn cancel_pending(&mut self, ticket: u64) -> Vec<Request> {
+        let cancelled = self.waiting.split_off(&ticket);
+        self.is_incomplete |= !cancelled.is_empty();
+        cancelled.into_values().collect()
     }
 
-    /// Blocks that were digested since this was asked last, ascending.
+    /// Returns the blocks digested since the last call, ascending.
     pub fn digested(&self) -> Vec<DigestedBlock> {
-        // Without an allocation where there are none, which is most of the time.
+        // Usually empty, and then this does not allocate.
         std::mem::take(&mut *self.found.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Ends the threads and gives what they computed, the rest of the blocks too. Nothing may be in flight.
+    /// The first range found damaged so far.
+    pub fn damaged(&self) -> Option<DamagedRange> {
+        // Checked in each round, and without a block map there is nothing to lock.
+        self.ranges.as_ref().and_then(|_| self.damaged.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+
+    /// Ends the threads and returns their digests, none if blocks were cancelled, and the remaining block digests. No
+    /// request may be in flight.
     pub fn finish(mut self) -> (Vec<Digest>, Vec<DigestedBlock>) {
         self.to_first = None;
         let join = |(kind, thread): (HashKind, JoinHandle<String>)| Digest {
             kind,
             hex: thread.join().expect("a digest thread only hashes"),
         };
-        let digests = self.threads.drain(..).map(join).collect();
-        self.blocks.take().into_iter().for_each(|thread| thread.join().expect("a digest thread only hashes"));
+        let mut digests: Vec<Digest> = self.threads.drain(..).map(join).collect();
+        if self.is_incomplete {
+            digests.clear();
+        }
+        let rest = self.blocks.take().into_iter().chain(self.ranges.take());
+        rest.for_each(|thread| thread.join().expect("a digest thread only hashes"));
         (digests, self.digested())
     }
 }
@@ -147,23 +142,18 @@ impl StageOutput {
             StageOutput::Next(next) => drop(next.send(request)),
             StageOutput::Home(mailbox) => {
                 let result = Transferred::Moved(request.len);
-                mailbox.leave(Completion { request, result });
+                mailbox.push(Completion { request, result });
             }
         }
     }
 }
 
-/// What a digest thread does until there is no more.
+/// Main loop of a digest thread.
 fn digest(kind: HashKind, from: &Receiver<Request>, onward: &StageOutput) -> String {
     let mut hasher = Hasher::new(kind);
     while let Ok(request) = from.recv() {
         if request.op == Op::Zero {
-            let mut left = request.len as usize;
-            while left > 0 {
-                let now = left.min(ZEROS.len());
-                hasher.update(&ZEROS[..now]);
-                left -= now;
-            }
+            zero_bytes(request.len.into()).for_each(|zeros| hasher.update(zeros));
         } else {
             hasher.update(&request.buffer.bytes()[..request.len as usize]);
         }
@@ -172,7 +162,7 @@ fn digest(kind: HashKind, from: &Receiver<Request>, onward: &StageOutput) -> Str
     hasher.finish()
 }
 
-/// What the thread of the blocks does until there is no more.
+/// Main loop of the thread for block digests.
 fn digest_blocks(mut maker: BlockMaker, from: &Receiver<Request>, onward: &StageOutput, found: &DigestedBlocks) {
     let leave = |block| found.lock().unwrap_or_else(PoisonError::into_inner).push(block);
     while let Ok(request) = from.recv() {
@@ -181,6 +171,17 @@ fn digest_blocks(mut maker: BlockMaker, from: &Receiver<Request>, onward: &Stage
         onward.send(request);
     }
     maker.finish(leave);
+}
+
+/// Main loop of the thread that checks ranges.
+fn check_ranges(mut checks: RangeChecks, from: &Receiver<Request>, onward: &StageOutput, damaged: &Damaged) {
+    while let Ok(request) = from.recv() {
+        let bytes = (request.op != Op::Zero).then(|| &request.buffer.bytes()[..request.len as usize]);
+        if let Some(range) = checks.add(u64::from(request.len), bytes) {
+            damaged.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(range);
+        }
+        onward.send(request);
+    }
 }
 
 impl Queue for Digester {
@@ -209,7 +210,7 @@ impl Queue for Digester {
         if self.in_flight == 0 {
             return Ready::Idle;
         }
-        Ready::On { fd: self.finished.bell(), events: libc::POLLIN }
+        Ready::On { fd: self.finished.eventfd(), events: libc::POLLIN }
     }
 }
 
@@ -217,12 +218,27 @@ impl Queue for Digester {
 mod tests {
     use super::*;
     use crate::core::{Arena, Side};
+    use twox_hash::XxHash3_128;
 
     #[test]
-    fn blocks_in_any_order_give_the_digests_of_the_stream() {
+    fn only_blocks_from_a_ticket_on_are_cancelled_and_then_there_is_no_digest() {
+        for (from, cancelled, digests) in [(3, 0, 1), (2, 1, 0), (1, 2, 0)] {
+            let buffers = Arena::map(1 << 20).unwrap().carve(4, 2);
+            let mut digester = Digester::start(&[HashKind::Xxh3], None, None).unwrap().unwrap();
+            for (buffer, ticket) in buffers.into_iter().zip([1u64, 2]) {
+                let (slot, side, op, len) = (ticket as u32, Side::Dest, Op::Zero, 4);
+                digester.submit(Request { slot, ticket, side, op, offset: 0, len, done: len, until: len, buffer });
+            }
+            assert_eq!(digester.cancel_pending(from).len(), cancelled, "from {from}");
+            assert_eq!(digester.finish().0.len(), digests, "from {from}");
+        }
+    }
+
+    #[test]
+    fn digests_of_blocks_in_any_order_match_the_stream() {
         let buffers = Arena::map(1 << 20).unwrap().carve(4, 4);
         let kinds = [HashKind::Sha256, HashKind::Md5, HashKind::Blake3, HashKind::Xxh3];
-        let mut digester = Digester::start(&kinds, None).unwrap().unwrap();
+        let mut digester = Digester::start(&kinds, None, None).unwrap().unwrap();
         let text = b"abcdefgh\0\0\0z";
         let order = [3u64, 1, 0, 2];
         for (mut buffer, ticket) in buffers.into_iter().zip(order) {
@@ -239,7 +255,7 @@ mod tests {
             digester.reap(&mut done).unwrap();
         }
         let hex: Vec<String> = digester.finish().0.into_iter().map(|digest| digest.hex).collect();
-        // The first two as printed by sha256sum and md5sum; the others by another way through the same library.
+        // The first two as printed by sha256sum and md5sum; the others by a different API of the same library.
         assert_eq!(hex[0], "fef2f66f2624ecd9e30bab785cd7de8362d6cbce910308a13f93ff34e261dfa5");
         assert_eq!(hex[1], "b3a8618d3148ccbe4beb1f729a4cf372");
         assert_eq!(hex[2], blake3::hash(text).to_hex().to_string());

@@ -1,8 +1,7 @@
-//! What tells the bytes of one block, at its place, from any others.
+//! Fingerprints of blocks.
 use twox_hash::XxHash3_128;
 
-/// The fingerprint of `bytes` that belong at `offset`: the same bytes at another place have another one. It finds
-/// accidents, not deliberate collisions.
+/// The fingerprint of `bytes` at `offset`; it depends on both. It detects accidental changes, not deliberate ones.
 pub fn fingerprint(offset: u64, bytes: &[u8]) -> u128 {
     XxHash3_128::oneshot_with_seed(offset, bytes)
 }
@@ -12,7 +11,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_bit_or_another_place_is_another_fingerprint() {
+    fn one_bit_or_another_offset_changes_the_fingerprint() {
         let bytes = vec![7u8; 70_000];
         let taken = fingerprint(4096, &bytes);
         assert_eq!(taken, fingerprint(4096, &bytes));

@@ -1,8 +1,8 @@
-//! Finding zeros in data.
+//! Zero detection in data.
 use crate::core::RunKind;
 
-/// Whether all bytes are zero. Words are folded with OR, 4 KiB at a time, which runs at memory speed without any
-/// processor-specific code and still leaves at the first page that has something in it.
+/// Whether all bytes are zero. Combines words with OR, 4 KiB at a time, which runs at memory speed without
+/// processor-specific code and still stops at the first page with data.
 pub(super) fn is_zero(bytes: &[u8]) -> bool {
     bytes.chunks(4096).all(|page| {
         let (words, rest) = page.as_chunks::<8>();
@@ -11,8 +11,8 @@ pub(super) fn is_zero(bytes: &[u8]) -> bool {
     })
 }
 
-/// The kind of the first `piece_bytes` of `bytes`, and how many bytes from the start on are of that kind, in whole
-/// pieces (the last may be odd). `bytes` is not empty.
+/// The kind of the first `piece_bytes` of `bytes`, and the number of bytes from the start that have this kind, in whole
+/// pieces except for the last one. `bytes` must not be empty.
 pub fn zero_prefix(bytes: &[u8], piece_bytes: usize) -> (RunKind, usize) {
     let mut pieces = bytes.chunks(piece_bytes.max(1)).map(|piece| (is_zero(piece), piece.len()));
     let Some((zero, first_len)) = pieces.next() else { return (RunKind::Data, 0) };
@@ -27,7 +27,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_of_one_kind_are_taken_together(
+        fn pieces_of_one_kind_are_merged(
             pages in prop::collection::vec(any::<bool>(), 1..20), odd in 0usize..4096,
         ) {
             let mut bytes: Vec<u8> = pages.iter().flat_map(|&zero| {
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn one_byte_in_the_last_word_is_seen() {
+    fn one_byte_in_the_last_word_is_detected() {
         for at in [0, 7, 8, 4095, 4096, 9998] {
             let mut bytes = vec![0; 9999];
             assert!(is_zero(&bytes));

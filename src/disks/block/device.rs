@@ -1,4 +1,4 @@
-//! A block device, open.
+//! An open block device.
 use crate::core::{Cache, Endpoint, EndpointChange, Extent, Facts, Kind, OnRing, Op, Request, Result};
 use crate::disks::opening::{Opening, same};
 use crate::disks::positional::Positional;
@@ -8,34 +8,35 @@ use rustix::fs::{FileType, OFlags};
 use std::io;
 use std::os::fd::BorrowedFd;
 
-/// Most bytes to zero in one call, so that a copy can be stopped and its progress moves.
+/// Maximum number of bytes to zero per call, so that stop requests and progress are handled in between.
 const ZERO_BYTES_MAX: u64 = 128 << 20;
 
-/// A block device, open.
+/// An open block device.
 #[derive(Debug)]
 pub(super) struct BlockDevice {
     facts: Facts,
     io: Positional,
-    /// Bytes when it was opened.
+    /// Size in bytes when it was opened.
     size: u64,
     logical_block_bytes: u64,
-    /// What keeps other hauls from its bytes, those too that do not claim the device.
+    /// The lock against other haul processes, including those that do not claim the device.
     _held: Option<Held>,
 }
 
 impl BlockDevice {
-    /// Opens it as the plan says.
+    /// Opens the device as planned.
     pub(super) fn open(opening: Opening<'_>) -> Result<Self> {
         let access = opening.plan.access;
         let exclusive = if access.exclusive { OFlags::EXCL } else { OFlags::empty() };
         let io = if access.cache == Cache::Direct {
             let direct = opening.open(OFlags::DIRECT | exclusive)?;
-            // Without O_EXCL: the claim of the first descriptor covers the second.
+            // Without O_EXCL: the claim of the first descriptor is sufficient.
             let beside = opening.open(OFlags::empty())?;
             if !same(&direct, &beside) {
                 return Err(opening.changed(""));
             }
-            let memory_bytes = opening.facts.direct.map_or(access.offset_align_bytes, |asked| asked.memory_bytes);
+            let memory_bytes =
+                opening.facts.direct.map_or(access.offset_align_bytes, |requested| requested.memory_bytes);
             Positional::direct(direct, beside, access.offset_align_bytes, memory_bytes)
         } else {
             Positional::buffered(opening.open(exclusive)?, access.cache)
@@ -56,7 +57,7 @@ impl BlockDevice {
         Ok(BlockDevice { facts: opening.facts.clone(), io, size, logical_block_bytes, _held: held })
     }
 
-    /// Zeroes whole logical blocks by the device, and what begins or ends within one by writing zeros.
+    /// Zeroes whole logical blocks by the device, and partial ones by writing zeros.
     fn zero(&self, offset: u64, len: u32) -> io::Result<u32> {
         let (block, len) = (self.logical_block_bytes, u64::from(len));
         let head = offset.next_multiple_of(block) - offset;
@@ -76,8 +77,8 @@ impl BlockDevice {
         }
     }
 
-    /// The device is there no longer, or no longer as far as `offset`.
-    fn is_gone_at(&self, offset: u64) -> bool {
+    /// Whether the device no longer exists, or ends before `offset` now.
+    fn has_disappeared_at(&self, offset: u64) -> bool {
         match block::size_bytes(self.io.main()) {
             Ok(size) => size == 0 || (offset < self.size && offset >= size),
             Err(_) => true,
@@ -106,14 +107,14 @@ impl Endpoint for BlockDevice {
         Some(self.io.main())
     }
 
-    /// A disk that is pulled out reads as its end and writes as ENOSPC, so both mean that it has disappeared, short of
-    /// its end. A thin volume that is full says ENOSPC too, but still has its size.
+    /// A removed disk returns end of file on reads and ENOSPC on writes, so both indicate that it has disappeared,
+    /// unless `offset` is at its end. A full thin volume also returns ENOSPC, but still has its size.
     fn diagnose(&self, _op: Op, offset: u64, error: &io::Error) -> Kind {
         match error.raw_os_error() {
-            Some(libc::ENODEV | libc::ENXIO | libc::ENOMEDIUM) => Kind::Gone,
-            _ if self.is_gone_at(offset) => Kind::Gone,
+            Some(libc::ENODEV | libc::ENXIO | libc::ENOMEDIUM) => Kind::Disconnected,
+            _ if self.has_disappeared_at(offset) => Kind::Disconnected,
             Some(libc::ENOSPC | libc::EDQUOT) => Kind::NoSpace,
-            _ if error.kind() == io::ErrorKind::UnexpectedEof => Kind::Gone,
+            _ if error.kind() == io::ErrorKind::UnexpectedEof => Kind::Disconnected,
             _ => Kind::Io,
         }
     }

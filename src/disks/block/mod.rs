@@ -1,6 +1,7 @@
-//! Block devices and partitions: exclusive opens, zeroing by the device, and reporting a pulled-out disk from an end.
+//! Block devices and partitions: exclusive opens, zeroing by the device, and distinguishing a removed disk from the end
+//! of a device.
 //!
-//! This room must not know files, mounts, engines or plans beyond the side it is given.
+//! This room must not know files, mounts, engines, or plans beyond the side that it opens.
 #![forbid(unsafe_code)]
 mod device;
 mod probe;

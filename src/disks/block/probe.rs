@@ -10,11 +10,11 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::Path;
 
-/// Bytes in the unit in which sysfs counts sizes, whatever the device's own blocks are.
+/// Unit of sizes in sysfs, in bytes, regardless of the device's block size.
 const SYSFS_SECTOR_BYTES: u64 = 512;
 
-/// Fills in what concerns the I/O on the block device `path`. A device that may not be read is no error here: sysfs
-/// says enough of a dest, and for a source the open says it.
+/// Fills in the I/O properties of the block device `path`. A device without read permission is no error here: sysfs is
+/// sufficient for a dest, and opening a source reports it.
 ///
 /// # Errors
 /// The error of `statx(2)`, `open(2)` or the ioctls: ENOMEDIUM, ENXIO.
@@ -31,7 +31,7 @@ pub fn probe(path: &Path, facts: &mut Facts) -> io::Result<()> {
         facts.size = Some(size);
         facts.logical_block_bytes = rustix::fs::ioctl_blksszget(&fd)?;
         facts.physical_block_bytes = rustix::fs::ioctl_blkpbszget(&fd)?;
-        facts.dontcache = reading::takes_dontcache(fd.as_fd(), size);
+        facts.dontcache = reading::supports_dontcache(fd.as_fd(), size);
         facts.cached_bytes = page_cache::cached_bytes(fd.as_fd());
     } else {
         facts.size = size_in_sysfs(major, minor);
@@ -39,15 +39,15 @@ pub fn probe(path: &Path, facts: &mut Facts) -> io::Result<()> {
         (facts.logical_block_bytes, facts.physical_block_bytes) = blocks;
     }
     facts.direct = match reading::stated_alignment(path) {
-        StatedAlignment::Asks(alignment) => Some(alignment),
+        StatedAlignment::Required(alignment) => Some(alignment),
         StatedAlignment::Never => None,
         StatedAlignment::Unknown => Some(alignment_of_queue(major, minor, facts.logical_block_bytes)),
     };
     Ok(())
 }
 
-/// What the block layer has asked for since long before statx said it: offsets in logical blocks, and memory as the
-/// queue says, else in logical blocks too.
+/// The alignment that the block layer required before statx reported it: logical blocks for offsets, and
+/// `dma_alignment` or else logical blocks for memory.
 fn alignment_of_queue(major: u32, minor: u32, logical_block_bytes: u32) -> DirectAlignment {
     let memory_bytes = queue_limits::memory_align_bytes(major, minor).unwrap_or(logical_block_bytes);
     DirectAlignment { memory_bytes, offset_bytes: logical_block_bytes }

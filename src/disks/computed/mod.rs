@@ -1,22 +1,22 @@
-//! Sides that lie nowhere: a source whose bytes are made as they are read, a dest whose bytes are judged and not kept.
+//! Computed sides: a source whose bytes are generated, and a dest whose bytes are checked and not stored.
 //!
-//! This room must not know what is made, nor what makes it right: it is given something that does.
+//! This room must not know how bytes are generated or checked: it calls functions that do.
 #![forbid(unsafe_code)]
 use crate::core::{ClosingReport, Endpoint, Facts, Maker, Op, PatternChecker, Request};
 use std::io;
 use std::sync::Arc;
 
-/// A source whose bytes `maker` makes.
+/// A source whose bytes `maker` generates.
 pub fn made(facts: Facts, maker: Arc<dyn Maker>) -> Arc<dyn Endpoint> {
     Arc::new(Computed { facts, by: By::Maker(maker) })
 }
 
-/// A dest whose bytes `judge` looks at.
+/// A dest whose bytes `judge` checks.
 pub fn judged(facts: Facts, judge: Arc<dyn PatternChecker>) -> Arc<dyn Endpoint> {
     Arc::new(Computed { facts, by: By::Judge(judge) })
 }
 
-/// A side whose bytes are computed where they are read or come: by helpers, on as many processors as there are.
+/// A computed side. Helpers use all available processors.
 struct Computed {
     facts: Facts,
     by: By,
@@ -36,7 +36,7 @@ impl Endpoint for Computed {
         let offset = request.at();
         match (&self.by, request.op) {
             (By::Maker(maker), Op::Read) => maker.make(request.rest_mut(), offset),
-            // Zeros have to come as bytes: the plan has them written.
+            // Zeros must be sent as data: the plan ensures that.
             (By::Judge(judge), Op::Write) => judge.judge(request.rest(), offset),
             _ => return Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP)),
         }

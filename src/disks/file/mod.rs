@@ -1,6 +1,6 @@
-//! Regular files: direct and buffered, holes, odd tails, allocation ahead, shared extents.
+//! Regular files: direct and buffered I/O, holes, unaligned tails, allocation, shared extents.
 //!
-//! This room must not know block devices, engines or plans beyond the side it is given.
+//! This room must not know block devices, engines, or plans beyond the side that it opens.
 #![forbid(unsafe_code)]
 mod allocation;
 mod holes;

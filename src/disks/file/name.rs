@@ -1,12 +1,12 @@
-//! The name of a file that this copy made.
+//! The directory entry of a file that this copy created.
 use crate::disks::opening::parent_directory;
-use crate::files::FolderEntry;
+use crate::files::DirectoryEntry;
 use rustix::fs::{Mode, OFlags};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
-/// The name of a file that this copy made.
+/// The directory entry of a file that this copy created.
 #[derive(Clone, Debug)]
 pub(super) struct MadeName {
     path: PathBuf,
@@ -14,7 +14,7 @@ pub(super) struct MadeName {
 }
 
 impl MadeName {
-    /// The name of `file`, which was just made at `path`.
+    /// The entry of `file`, which was just created at `path`.
     ///
     /// # Errors
     /// The error of `fstat(2)`.
@@ -23,14 +23,13 @@ impl MadeName {
         Ok(MadeName { path: path.to_owned(), inode: (stat.st_dev, stat.st_ino) })
     }
 
-    /// Removes the file again, after a failure to open it for real; another file of that name stays. That it may stay
-    /// is no second failure to report.
-    pub(super) fn take_away(&self) {
-        let _ = FolderEntry::of(&self.path).map(|place| place.remove_inode(self.inode));
+    /// Removes the file after a failure to open it; another file of that name is not removed. Errors are ignored,
+    /// because the failure is already being reported.
+    pub(super) fn remove(&self) {
+        let _ = DirectoryEntry::of(&self.path).map(|place| place.remove_inode(self.inode));
     }
 
-    /// Makes the name survive a power loss. In a directory that may not be read, the whole file system of `file` is
-    /// flushed instead.
+    /// Makes the entry durable. If the directory cannot be read, it flushes the whole file system of `file`.
     pub(super) fn make_durable(&self, file: BorrowedFd<'_>) -> io::Result<()> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         match rustix::fs::open(parent_directory(&self.path), flags, Mode::empty()) {

@@ -1,4 +1,4 @@
-//! Facts of a regular file, or of one to be made.
+//! Facts of a regular file, existing or to be created.
 use crate::core::{CallStyle, DirectAlignment, Facts, Order};
 use crate::disks::queue_limits;
 use crate::disks::reading::{self, StatedAlignment};
@@ -8,12 +8,12 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::Path;
 
-/// Alignment that satisfies every file system that takes O_DIRECT without telling what it asks for: tmpfs, and all of
-/// them before 6.1.
+/// Alignment that suffices on all file systems that support O_DIRECT but do not report its requirements: tmpfs, and all
+/// file systems before 6.1.
 const CAREFUL: DirectAlignment = DirectAlignment { memory_bytes: 4096, offset_bytes: 4096 };
 
-/// Fills in what concerns the I/O on the existing regular file `path`. A file that may not be read is no error here:
-/// `stat` says enough of a dest, and for a source the open says it.
+/// Fills in the I/O properties of the existing regular file `path`. A file without read permission is no error here:
+/// `stat` is sufficient for a dest, and opening a source reports it.
 ///
 /// # Errors
 /// The error of `statx(2)` or `open(2)`.
@@ -28,32 +28,31 @@ pub fn probe(path: &Path, facts: &mut Facts) -> io::Result<()> {
     facts.queue = queue_limits::of_device(stat.stx_dev_major, stat.stx_dev_minor);
     facts.queue_policy = queue_limits::policy_of_device(stat.stx_dev_major, stat.stx_dev_minor);
     facts.direct = match reading::stated_alignment(path) {
-        StatedAlignment::Asks(alignment) => Some(alignment),
+        StatedAlignment::Required(alignment) => Some(alignment),
         StatedAlignment::Never => None,
         StatedAlignment::Unknown => reading::opens_direct(path).then_some(CAREFUL),
     };
     if let Some(fd) = reading::open_if_allowed(path, OFlags::empty())? {
-        facts.dontcache = reading::takes_dontcache(fd.as_fd(), stat.stx_size);
+        facts.dontcache = reading::supports_dontcache(fd.as_fd(), stat.stx_size);
         facts.cached_bytes = page_cache::cached_bytes(fd.as_fd());
     }
     Ok(())
 }
 
-/// Finds out the least that can be read of a source, where it is not reported (FUSE, network file systems): with
-/// `--on-error skip` no more is lost around a bad place than has to be. It is not asked of a dest, to which whole pages
-/// are written.
+/// Determines the smallest readable unit of a source if it is not reported (FUSE, network file systems), so that
+/// `--on-error skip` loses as little as possible around a bad sector. Not needed for a dest, to which whole pages are
+/// written.
 pub fn probe_least_read(path: &Path, facts: &mut Facts) {
     if facts.direct == Some(CAREFUL) && matches!(reading::stated_alignment(path), StatedAlignment::Unknown) {
         facts.direct = reading::reads_sectors_directly(path).or(facts.direct);
     }
 }
 
-/// Fills in what concerns the I/O on a file that is to be made in the directory `parent`, found with a nameless file
-/// there that is gone again at once. Where the file system has none (O_TMPFILE), direct I/O and dontcache count as
-/// impossible.
+/// Fills in the I/O properties of a file to be created in the directory `parent`, by means of a temporary unnamed file
+/// (O_TMPFILE) there. If the file system does not support that, direct I/O and RWF_DONTCACHE count as unavailable.
 ///
 /// # Errors
-/// The error of `statx(2)` about the directory.
+/// The error of `statx(2)` for the directory.
 pub fn probe_new(parent: &Path, facts: &mut Facts) -> io::Result<()> {
     let stat = rustix::fs::statx(CWD, parent, AtFlags::empty(), StatxFlags::BASIC_STATS)?;
     facts.size = Some(0);
@@ -68,9 +67,9 @@ pub fn probe_new(parent: &Path, facts: &mut Facts) -> io::Result<()> {
     facts.cached_bytes = Some(0);
     let nameless = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     let Ok(fd) = rustix::fs::open(parent, nameless, Mode::RUSR | Mode::WUSR) else { return Ok(()) };
-    facts.dontcache = reading::takes_dontcache(fd.as_fd(), 0);
+    facts.dontcache = reading::supports_dontcache(fd.as_fd(), 0);
     facts.direct = match reading::stated_alignment_of(fd.as_fd()) {
-        StatedAlignment::Asks(alignment) => Some(alignment),
+        StatedAlignment::Required(alignment) => Some(alignment),
         StatedAlignment::Never => None,
         StatedAlignment::Unknown => {
             let direct = rustix::fs::open(parent, nameless | OFlags::DIRECT, Mode::RUSR | Mode::WUSR);
@@ -105,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn tmpfs_gets_a_careful_alignment_because_it_does_not_say_any() {
+    fn tmpfs_gets_a_safe_alignment_because_it_reports_none() {
         let dir = tempfile::tempdir_in("/dev/shm").unwrap();
         let path = dir.path().join("x");
         fs::write(&path, b"x").unwrap();
@@ -118,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn probing_brings_nothing_into_the_page_cache_and_leaves_nothing_behind() {
+    fn probing_neither_fills_the_page_cache_nor_leaves_files() {
         let dir = tempfile::tempdir_in("/var/tmp").unwrap();
         let path = dir.path().join("x");
         fs::write(&path, vec![1; 1 << 20]).unwrap();
@@ -133,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_there_is_an_error_and_not_a_panic() {
+    fn a_missing_file_is_an_error_and_not_a_panic() {
         let error = probe(Path::new("/nowhere/at/all"), &mut facts()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }

@@ -1,4 +1,4 @@
-//! A regular file, open.
+//! An open regular file.
 use super::allocation::{allocate, fallocate};
 use super::holes;
 use super::name::MadeName;
@@ -16,27 +16,27 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Most bytes to punch in one call, so that a copy can be stopped and its progress moves.
+/// Maximum number of bytes to punch per call, so that stop requests and progress are handled in between.
 const PUNCH_BYTES_MAX: u32 = 128 << 20;
 
-/// A regular file, open.
+/// An open regular file.
 #[derive(Debug)]
 pub(super) struct RegularFile {
     facts: Facts,
     io: Positional,
-    /// Size and time of the last change when it was opened.
+    /// Size and modification time when it was opened.
     stamp: Stamp,
-    /// What keeps other hauls from its bytes.
+    /// The lock against other haul processes.
     _held: Option<Held>,
-    /// Its name, where this copy made it.
+    /// Its directory entry, if this copy created it.
     made: Option<MadeName>,
-    /// Its size or its extents were changed by something else than writes.
+    /// Whether haul changed its size or extents by other means than writes.
     reshaped: AtomicBool,
-    /// The file system reported that it cannot punch holes.
+    /// Whether the file system reported that it cannot punch holes.
     cannot_punch: AtomicBool,
 }
 
-/// What a change would change.
+/// Properties that reveal a change by another process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     size: u64,
@@ -51,7 +51,7 @@ impl Stamp {
 }
 
 impl RegularFile {
-    /// Opens it as the plan says. A file that was made and then cannot be used is taken away again.
+    /// Opens the file as planned. If it was created and cannot be used, it is removed.
     pub(super) fn open(opening: Opening<'_>) -> Result<Self> {
         let create = opening.side == Side::Dest && opening.plan.access.existing == Existing::Create;
         if create {
@@ -61,11 +61,12 @@ impl RegularFile {
         let made = create.then(|| MadeName::of(&opening.plan.path, &fd)).transpose();
         let made = made.map_err(|error| opening.error(Kind::Open, "").because(error))?;
         let id = if create { None } else { Some(opening.check_identity(fd.as_fd())?) };
-        // Before anything of it changes. Who has it by now has found it under its name, so the name stays.
+        // Before anything is changed. If another process has locked the file, it found it by its name, so the name is
+        // not removed.
         let held = opening.hold(fd.as_fd())?;
         let opened = Self::with_descriptor(opening, fd, id, held, made.clone());
         if let (Err(_), Some(made)) = (&opened, &made) {
-            made.take_away();
+            made.remove();
         }
         opened
     }
@@ -88,21 +89,22 @@ impl RegularFile {
             if !same(&direct, &fd) {
                 return Err(opening.changed(""));
             }
-            let asked = opening.facts.direct;
-            let memory_bytes = asked.map_or(access.offset_align_bytes, |asked: DirectAlignment| asked.memory_bytes);
+            let requested = opening.facts.direct;
+            let memory_bytes =
+                requested.map_or(access.offset_align_bytes, |requested: DirectAlignment| requested.memory_bytes);
             Positional::direct(direct, fd, access.offset_align_bytes, memory_bytes)
         } else {
             Positional::buffered(fd, access.cache)
         };
         let emptied = opening.writes && access.existing == Existing::Truncate;
         if emptied {
-            // Not O_TRUNC: only what has been checked to be the right file is emptied.
+            // Not by O_TRUNC: only a file that was checked is truncated.
             rustix::fs::ftruncate(io.main(), 0).map_err(failed)?;
         }
         let mut stamp = Stamp::of(io.main()).map_err(|error| opening.error(Kind::Open, "").because(error))?;
         let mut facts = opening.facts.clone();
         if !opening.writes {
-            // The plan was made for the size that was probed: what changed since then has changed too.
+            // The plan was made for the probed size, so a change since then counts too.
             stamp.size = facts.size.unwrap_or(stamp.size);
         } else {
             (facts.exists, facts.id) = (true, Some(id));
@@ -148,9 +150,9 @@ impl Endpoint for RegularFile {
         holes::run_at(self.io.main(), within)
     }
 
-    /// Allocates and sets the size now: a direct write that extends a file takes the inode's lock alone on ext4 and
-    /// xfs, so that writes would go one after the other; below the size they go side by side. A copy that is stopped
-    /// calls [`Endpoint::end_at`] with what it can claim.
+    /// Allocates, and sets the size now: on ext4 and xfs, a direct write that extends a file takes an exclusive inode
+    /// lock, so such writes would be serialized; below the size they run in parallel. A copy that is stopped truncates
+    /// by [`Endpoint::end_at`].
     fn prepare(&self, extent: Extent) -> io::Result<()> {
         if extent.is_empty() {
             return Ok(());

@@ -1,37 +1,37 @@
-//! How a memory endpoint misbehaves.
+//! Simulated faults of a memory endpoint.
 use crate::core::{Extent, Op};
 use std::time::Duration;
 
-/// One way in which a memory endpoint misbehaves.
+/// A simulated fault of a memory endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Moves at most this many bytes a time.
+    /// Transfers at most this many bytes per call.
     Short(u32),
-    /// Every fourth block takes its time, so that completions come out of order.
+    /// Every fourth block is slow, so that completions are out of order.
     Uneven,
-    /// Fails a transfer of this kind that covers this byte, late, as a bad sector does.
+    /// Fails a transfer of this kind that covers this byte, with a delay, like a bad sector.
     BadAt {
-        /// Which operation fails.
+        /// The failing operation.
         op: Op,
-        /// The byte.
+        /// Offset of the byte.
         offset: u64,
-        /// What it says.
+        /// The error.
         errno: i32,
     },
-    /// Fails a transfer of this kind that touches one of these bytes, as a disk does, which moves whole sectors.
+    /// Fails a transfer of this kind that touches one of these bytes, like a disk that transfers whole sectors.
     BadSectors {
-        /// Which operation fails.
+        /// The failing operation.
         op: Op,
-        /// The bytes of the sectors.
+        /// Extent of the sectors.
         extent: Extent,
-        /// What it says.
+        /// The error.
         errno: i32,
     },
-    /// Says that it is longer than it is: nothing can be read from here on.
+    /// Reports a larger size: reads from this offset on return no bytes.
     EndsAt(u64),
-    /// Has no room from here on.
+    /// Has no space from this offset on.
     FullAt(u64),
-    /// Holds only this many bytes, though it says that it has more: offsets beyond begin again.
+    /// Has only this many bytes and reports more: higher offsets wrap around.
     Wraps(u64),
     /// Every transfer takes this long.
     Takes(Duration),

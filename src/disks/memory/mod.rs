@@ -1,6 +1,6 @@
-//! Bytes in memory that misbehave on request: every fault of a real device, without one.
+//! An endpoint in memory with simulated faults of real devices.
 //!
-//! Must not know engines; tests, property tests and the micro-benchmark of the pump stand on it.
+//! This room must not know engines. Tests, property tests and the micro-benchmark of the pump use it.
 mod fault;
 
 pub use fault::Fault;
@@ -12,28 +12,28 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// What was asked of a memory endpoint, for tests that look at the I/O and not only at the bytes.
+/// A request to a memory endpoint, recorded for tests that check I/O as well as data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordedRequest {
-    /// What.
+    /// The operation.
     pub op: Op,
-    /// Where.
+    /// Its extent.
     pub extent: Extent,
 }
 
-/// Bytes in memory behind blocking calls only: stands for SG_IO, an ioctl, anything that has no queue.
+/// An endpoint in memory with blocking calls only, like SG_IO and other interfaces without a queue.
 #[derive(Debug)]
 pub struct Memory {
     facts: Facts,
     bytes: Mutex<Vec<u8>>,
     asked: Mutex<Vec<RecordedRequest>>,
     faults: Vec<Fault>,
-    /// Where a pipe's next byte is.
+    /// Position in a stream.
     stream_at: AtomicU64,
 }
 
 impl Memory {
-    /// A disk of these bytes, with these faults.
+    /// A disk with this content and these faults.
     pub fn disk(bytes: Vec<u8>, faults: &[Fault]) -> Self {
         let mut facts = Facts::new("memory", EndpointKind::Memory);
         facts.size = Some(bytes.len() as u64);
@@ -46,7 +46,7 @@ impl Memory {
         }
     }
 
-    /// A pipe: as a source it gives these bytes, as a dest it grows.
+    /// A pipe with these faults: as a source it returns `bytes`, as a dest it appends to them.
     pub fn pipe(bytes: Vec<u8>, faults: &[Fault]) -> Self {
         let mut pipe = Memory::disk(bytes, faults);
         pipe.facts.size = None;
@@ -54,17 +54,17 @@ impl Memory {
         pipe
     }
 
-    /// The bytes now.
+    /// The current content.
     pub fn bytes(&self) -> Vec<u8> {
         self.bytes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// All that was asked so far, in the order in which it was begun.
+    /// All requests so far, in the order in which they started.
     pub fn asked(&self) -> Vec<RecordedRequest> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Bytes of this transfer that the faults let through, or the error they give.
+    /// Number of bytes of this transfer that the faults permit, or their error.
     fn allowed(&self, request: &Request) -> io::Result<u32> {
         let mut left = request.left();
         let at = request.at();
@@ -78,7 +78,7 @@ impl Memory {
                 Fault::BadAt { op, offset, errno }
                     if op == request.op && at <= offset && offset < at + u64::from(left) =>
                 {
-                    // Bad sectors answer late, after their neighbours.
+                    // Bad sectors respond after adjacent ones.
                     thread::sleep(Duration::from_millis(5));
                     return Err(io::Error::from_raw_os_error(errno));
                 }
@@ -106,7 +106,7 @@ impl Memory {
         Ok(left)
     }
 
-    /// Where the bytes of an offset are kept.
+    /// Index in memory of the byte at an offset.
     fn place_of(&self, offset: u64) -> u64 {
         let wraps = |fault: &Fault| if let Fault::Wraps(size) = fault { Some(*size) } else { None };
         self.faults.iter().find_map(wraps).map_or(offset, |size| offset % size)
@@ -153,7 +153,7 @@ impl Endpoint for Memory {
         Ok(self.carry_out(request, len as usize))
     }
 
-    /// Pages of zeros are holes, for those who ask.
+    /// Reports pages of zeros as holes.
     fn run_at(&self, within: Extent) -> io::Result<Run> {
         let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         let kind_at = |offset: u64| {
@@ -173,7 +173,7 @@ impl Endpoint for Memory {
     fn diagnose(&self, op: Op, _offset: u64, error: &io::Error) -> Kind {
         match error.raw_os_error() {
             Some(libc::ENOSPC) => Kind::NoSpace,
-            Some(libc::ENODEV) => Kind::Gone,
+            Some(libc::ENODEV) => Kind::Disconnected,
             _ if op == Op::Read && error.kind() == io::ErrorKind::UnexpectedEof => Kind::EndedEarly,
             _ => Kind::Io,
         }

@@ -1,4 +1,4 @@
-//! A character device that never ends.
+//! An endless character device.
 use crate::core::{Endpoint, Facts, Op, Request, Result};
 use crate::disks::buffered::retry;
 use crate::disks::opening::Opening;
@@ -7,7 +7,7 @@ use rustix::fs::OFlags;
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// A character device that never ends. It has no offsets: any read gives what comes next.
+/// An endless character device. It has no offsets: every read returns the next bytes.
 #[derive(Debug)]
 pub(super) struct Endless {
     facts: Facts,

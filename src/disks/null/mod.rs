@@ -1,6 +1,6 @@
-//! Devices without an end or without a beginning: /dev/zero, /dev/urandom, /dev/full, and /dev/null.
+//! Devices without an end or without content: /dev/zero, /dev/urandom, /dev/full, and /dev/null.
 //!
-//! This room must not know what is done with their bytes.
+//! This room must not know how their bytes are used.
 #![forbid(unsafe_code)]
 mod endless;
 mod nothing;
@@ -11,14 +11,13 @@ use crate::core::{CallStyle, Endpoint, EndpointKind, Facts, Result};
 pub use probe::probe;
 use std::sync::Arc;
 
-/// The side that a plan lacks, as the source of what is read back: nothing to read, and what is written to it is
-/// discarded.
+/// A placeholder for the side that a plan lacks, such as the source of reading back: empty, and discards writes.
 pub fn missing_side() -> Arc<dyn Endpoint> {
     let facts = Facts { size: Some(0), calls: CallStyle::AtOnce, ..Facts::new("nothing", EndpointKind::Null) };
     Arc::new(nothing::Nothing::new(facts))
 }
 
-/// Opens an endless device; /dev/null needs no opening.
+/// Opens an endless device; /dev/null is not opened.
 pub(super) fn open(opening: Opening<'_>) -> Result<Arc<dyn Endpoint>> {
     if opening.plan.kind == EndpointKind::Null {
         return Ok(Arc::new(nothing::Nothing::new(opening.facts.clone())));

@@ -3,12 +3,12 @@ use crate::core::{CallStyle, EndpointKind, Facts, Order};
 use std::io;
 use std::path::Path;
 
-/// Fills in what concerns the I/O, by the kind that `facts` has already. Opens nothing.
+/// Fills in the I/O properties for the kind in `facts`. Opens nothing.
 ///
 /// # Errors
-/// None; the result is there so that all probes look alike.
+/// None; it returns a Result so that all probes have the same signature.
 pub fn probe(_path: &Path, facts: &mut Facts) -> io::Result<()> {
-    // /dev/urandom makes bytes no faster than a disk reads them, so several helpers pay there.
+    // /dev/urandom generates bytes no faster than a disk reads them, so several helpers increase its rate.
     let calls = if facts.kind == EndpointKind::Null { CallStyle::AtOnce } else { CallStyle::Waits };
     facts.make_stream(Order::Any, calls);
     Ok(())
@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_calls_that_cost_nothing_are_made_on_the_spot() {
+    fn only_instant_calls_are_made_inline() {
         for (kind, calls) in [(EndpointKind::Null, CallStyle::AtOnce), (EndpointKind::Endless, CallStyle::Waits)] {
             let mut facts = Facts::new("x", kind);
             probe(Path::new("x"), &mut facts).unwrap();

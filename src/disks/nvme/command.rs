@@ -1,8 +1,8 @@
-//! The commands that a copy gives, as the NVM command set specification lays them out.
+//! Commands of the NVM command set, laid out according to the specification.
 pub(super) use crate::sys::nvme::BLOCKS_MAX;
 use crate::sys::nvme::{Blocks, Command};
 
-/// Opcode of Identify, the only command of the controller that is given.
+/// Opcode of Identify, the only admin command used.
 const IDENTIFY: u8 = 0x06;
 const FLUSH: u8 = 0x00;
 const WRITE: u8 = 0x01;
@@ -10,24 +10,24 @@ const READ: u8 = 0x02;
 const WRITE_ZEROES: u8 = 0x08;
 const COPY: u8 = 0x19;
 
-/// Force unit access, in double word 12: done means on the medium.
+/// Force Unit Access, in command dword 12.
 const FUA: u32 = 1 << 30;
-/// Deallocate, in double word 12 of Write Zeroes.
+/// Deallocate, in command dword 12 of Write Zeroes.
 const DEALLOCATE: u32 = 1 << 25;
 
-/// Bytes that Identify answers.
+/// Length of Identify data, in bytes.
 pub const IDENTIFY_BYTES: usize = 4096;
-/// Bytes of a range to copy from.
+/// Length of a source range of Copy, in bytes.
 const RANGE_BYTES: u32 = 32;
 
-/// What Identify is asked for: its field CNS.
+/// The Identify data structure to return (CNS).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Structure {
     /// The namespace.
     Namespace = 0x00,
     /// The controller.
     Controller = 0x01,
-    /// The namespace's identifiers, its command set among them (since NVMe 1.3).
+    /// The identification descriptors of the namespace, including its command set (since NVMe 1.3).
     Descriptors = 0x03,
 }
 
@@ -42,36 +42,37 @@ pub(super) fn read(blocks: Blocks) -> Command {
     Command::of_blocks(READ, blocks, 0)
 }
 
-/// Write; with `fua` it is done when it is on the medium.
+/// Write; with `fua` it completes when the data is on the medium.
 pub(super) fn write(blocks: Blocks, fua: bool) -> Command {
     Command::of_blocks(WRITE, blocks, if fua { FUA } else { 0 })
 }
 
-/// How blocks are zeroed.
+/// Options of Write Zeroes.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Zeroing {
-    /// The drive may give their space up too; they still read as zeros only where DLFEAT says so of deallocated blocks.
+    /// Allow the drive to deallocate the blocks. They then read as zeros only if DLFEAT reports that for deallocated
+    /// blocks.
     pub(super) deallocate: bool,
-    /// It is done when it is on the medium.
+    /// Complete only when the zeros are on the medium.
     pub(super) fua: bool,
 }
 
-/// Write Zeroes: the blocks read as zeros afterwards, in any case.
+/// Write Zeroes: the blocks read as zeros afterwards.
 pub(super) fn write_zeroes(blocks: Blocks, how: Zeroing) -> Command {
     let deallocate = if how.deallocate { DEALLOCATE } else { 0 };
     Command::of_blocks(WRITE_ZEROES, blocks, deallocate | if how.fua { FUA } else { 0 })
 }
 
-/// Copy, from `ranges` ranges (1 to 256) that are given beside it, one after the other to `lba`.
+/// Copy from `ranges` source ranges (1 to 256), which are passed as data, to consecutive blocks at `lba`.
 pub(super) fn copy(nsid: u32, lba: u64, ranges: u32, fua: bool) -> Command {
     debug_assert!((1..=256).contains(&ranges));
-    // Descriptors of format 0, which every drive that knows the command has.
+    // Descriptors of format 0, which every drive with Copy supports.
     let flags = if fua { FUA } else { 0 };
     let cdw10 = [lba as u32, (lba >> 32) as u32, (ranges - 1) | flags, 0, 0, 0];
     Command::of_bytes(COPY, nsid, cdw10, ranges * RANGE_BYTES)
 }
 
-/// A range to copy from, as a descriptor of format 0.
+/// A source range of Copy, as a descriptor of format 0.
 pub(super) fn copy_range(lba: u64, blocks: u32) -> [u8; RANGE_BYTES as usize] {
     debug_assert!((1..=BLOCKS_MAX).contains(&blocks));
     let mut bytes = [0; RANGE_BYTES as usize];
@@ -80,7 +81,7 @@ pub(super) fn copy_range(lba: u64, blocks: u32) -> [u8; RANGE_BYTES as usize] {
     bytes
 }
 
-/// Flush: everything that the drive has acknowledged is on the medium when it is done.
+/// Flush: completes when all acknowledged data is on the medium.
 pub(super) fn flush(nsid: u32) -> Command {
     Command::of_bytes(FLUSH, nsid, [0; 6], 0)
 }
@@ -90,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_are_laid_out_as_the_specification_has_them() {
+    fn commands_have_the_layout_of_the_specification() {
         let lba = 0x1234_5678_9abc_def0;
         let (low, high) = (0x9abc_def0, 0x1234_5678);
         let blocks = |count| Blocks { nsid: 7, lba, count, block_bytes: 512 };
@@ -119,7 +120,7 @@ mod tests {
         let mut range = [0u8; 32];
         range[8..18].copy_from_slice(&[0xf0, 0xde, 0xbc, 0x9a, 0x78, 0x56, 0x34, 0x12, 0xff, 0]);
         assert_eq!(copy_range(lba, 256), range);
-        // The controller belongs to no namespace.
+        // Identify Controller has no namespace ID.
         assert_eq!(parts(identify(7, Structure::Controller)), (6, 0, [1, 0, 0, 0, 0, 0], 4096));
     }
 }

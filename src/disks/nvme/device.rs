@@ -1,4 +1,4 @@
-//! A namespace, open: reads, writes and zeros by its own commands.
+//! An open namespace: reads, writes and zeroing by NVMe commands.
 use super::command::{self, BLOCKS_MAX, Zeroing};
 use super::drive::{Drive, command_error};
 use super::namespace::{Controller, Namespace};
@@ -16,19 +16,19 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// Where a side lies on its namespace, and how long its commands may be.
+/// The part of a namespace that a side uses, and the maximum command length.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NamespaceRange {
     pub(super) nsid: u32,
-    /// First byte on the namespace; more than 0 for a partition. A multiple of the block.
+    /// Offset on the namespace in bytes, a multiple of the block size; more than 0 for a partition.
     pub(super) start: u64,
-    /// Bytes of this side.
+    /// Size of this side in bytes.
     pub(super) size: u64,
-    /// Longest transfer, in bytes; a multiple of the block.
+    /// Maximum transfer length in bytes, a multiple of the block size.
     pub(super) command_bytes_max: u32,
 }
 
-/// A namespace, open.
+/// An open namespace.
 pub(super) struct NvmeNamespace {
     pub(super) facts: Facts,
     pub(super) drive: Box<dyn Drive>,
@@ -36,15 +36,15 @@ pub(super) struct NvmeNamespace {
     namespace: Namespace,
     write_cache: bool,
     writes_zeroes: bool,
-    pub(super) wishes: CommandOptions,
+    pub(super) options: CommandOptions,
     pub(super) ring: RingState,
-    /// The drive's error for them; `None`: it was the kernel.
+    /// Commands that failed on the ring, with the drive's error; `None` for an error of the kernel.
     pub(super) suspects: OffRingRetries<Option<Status>>,
-    /// Held while a part of a block is changed: two parts of one block may come at once.
+    /// Held while a partial block is written, because two requests may write parts of the same block.
     patching: Mutex<()>,
-    given_again: AtomicU64,
-    patience: fn(u32) -> RetryPolicy,
-    /// Dropped last: what the page cache then still holds of the device is older than what commands wrote.
+    repeated: AtomicU64,
+    retry_policy: fn(u32) -> RetryPolicy,
+    /// Dropped last: pages that are cached until then may be older than the data that commands wrote.
     claim: Option<Claim>,
 }
 
@@ -54,9 +54,9 @@ impl NvmeNamespace {
         drive: Box<dyn Drive>,
         place: NamespaceRange,
         (controller, namespace): (&Controller, Namespace),
-        wishes: CommandOptions,
+        options: CommandOptions,
     ) -> Self {
-        let (ring, suspects, patching, given_again) = Default::default();
+        let (ring, suspects, patching, repeated) = Default::default();
         let (write_cache, writes_zeroes) = (controller.write_cache, controller.writes_zeroes);
         NvmeNamespace {
             facts,
@@ -65,26 +65,26 @@ impl NvmeNamespace {
             namespace,
             write_cache,
             writes_zeroes,
-            wishes,
+            options,
             ring,
             suspects,
             patching,
-            given_again,
-            patience: RetryPolicy::new,
+            repeated,
+            retry_policy: RetryPolicy::new,
             claim: None,
         }
     }
 
-    /// The same with the block device that it goes past.
+    /// Adds the claim on the block device.
     pub(super) fn claiming(mut self, claim: Claim) -> Self {
         self.claim = Some(claim);
         self
     }
 
-    /// Never waits for a drive that is not ready.
+    /// Disables waiting for a drive that is not ready, for tests.
     #[cfg(test)]
-    pub(super) fn hasty(mut self) -> Self {
-        self.patience = RetryPolicy::hasty;
+    pub(super) fn without_waits(mut self) -> Self {
+        self.retry_policy = RetryPolicy::without_waits;
         self
     }
 
@@ -96,8 +96,8 @@ impl NvmeNamespace {
         (self.place.start + at) >> self.namespace.block_shift
     }
 
-    /// Bytes of the present transfer that one command moves, in whole blocks; `None` where it begins or ends within
-    /// one, or outside. The same for the same transfer at any time.
+    /// Length in bytes of the command for the current transfer, in whole blocks; `None` if it begins or ends inside a
+    /// block, or is out of range. Always the same for the same transfer.
     pub(super) fn piece(&self, request: &Request) -> Option<u32> {
         let (at, block) = (request.at(), self.block());
         let most = request.left().min(self.place.command_bytes_max);
@@ -106,12 +106,12 @@ impl NvmeNamespace {
         (len > 0 && at.is_multiple_of(block.into()) && inside).then_some(len)
     }
 
-    /// The command that reads or writes `len` bytes, which are whole blocks, at `at`.
+    /// The command that reads or writes `len` bytes at `at`, in whole blocks.
     pub(super) fn command(&self, op: Op, at: u64, len: u32) -> Command {
         let blocks = self.blocks_at(at, len >> self.namespace.block_shift);
         match op {
             Op::Read => command::read(blocks),
-            _ => command::write(blocks, self.wishes.fua),
+            _ => command::write(blocks, self.options.fua),
         }
     }
 
@@ -119,58 +119,59 @@ impl NvmeNamespace {
         Blocks { nsid: self.place.nsid, lba: self.lba(at), count, block_bytes: self.block() }
     }
 
-    /// The drive's error for a command at `at`, as an error.
-    fn blame(&self, status: Status, at: u64) -> io::Error {
+    /// The error for a failed command at `at`.
+    fn error_at(&self, status: Status, at: u64) -> io::Error {
         let error = command_error(status, "", Some(at));
-        let Some(said) = DeviceError::of(&error) else { return error };
-        DeviceError { words: format!("{}, LBA {}", said.words, self.lba(at)), ..said.clone() }.into()
+        let Some(device_failure) = DeviceError::of(&error) else { return error };
+        DeviceError { words: format!("{}, LBA {}", device_failure.words, self.lba(at)), ..device_failure.clone() }
+            .into()
     }
 
-    /// Gives a command once, and again where the kernel took it back.
+    /// Executes a command once, and again if the kernel interrupted it.
     fn once(&self, command: &Command, op: Op, bytes: &mut [u8]) -> io::Result<Status> {
-        for _ in 0..=self.wishes.retries {
+        for _ in 0..=self.options.retries {
             let data = match op {
                 Op::Read => Data::In(bytes),
                 Op::Write => Data::Out(bytes),
                 Op::Zero => Data::None,
             };
-            match self.drive.give(Set::Io, command, data) {
+            match self.drive.execute(Set::Io, command, data) {
                 Err(error) if matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)) => {
-                    self.given_again.fetch_add(1, Relaxed);
+                    self.repeated.fetch_add(1, Relaxed);
                 }
-                given => return given,
+                result => return result,
             }
         }
-        // Not as EINTR: that would be tried for ever.
+        // Not EINTR, which would be retried forever.
         Err(io::Error::from_raw_os_error(libc::EIO))
     }
 
-    /// Gives a command until it succeeds or there is no use. `first` is the drive's first error.
-    fn give(&self, command: &Command, op: Op, bytes: &mut [u8], first: Option<Status>) -> io::Result<Status> {
-        let mut patience = (self.patience)(self.wishes.retries);
+    /// Executes a command until it succeeds or retries are exhausted. `first` is an earlier error of the drive for it.
+    fn execute(&self, command: &Command, op: Op, bytes: &mut [u8], first: Option<Status>) -> io::Result<Status> {
+        let mut retry_policy = (self.retry_policy)(self.options.retries);
         let mut status = match first {
             Some(status) => status,
             None => self.once(command, op, bytes)?,
         };
-        while status != Status(0) && patience.once_more(status) {
-            self.given_again.fetch_add(1, Relaxed);
+        while status != Status(0) && retry_policy.once_more(status) {
+            self.repeated.fetch_add(1, Relaxed);
             status = self.once(command, op, bytes)?;
         }
         Ok(status)
     }
 
-    /// Moves whole blocks at `at`; fewer where a bad one is among them, and then all before that one.
+    /// Transfers whole blocks at `at`. If one of them is bad, transfers only the blocks before it.
     fn blocks(&self, op: Op, bytes: &mut [u8], at: u64, first: Option<Status>) -> io::Result<u32> {
         let (mut len, mut first) = (bytes.len() as u32, first);
         loop {
             let bytes = &mut bytes[..len as usize];
-            match self.give(&self.command(op, at, len), op, bytes, first.take()) {
+            match self.execute(&self.command(op, at, len), op, bytes, first.take()) {
                 Ok(Status(0)) => return Ok(len),
                 Ok(status) if status.meaning() == StatusClass::Medium && len > self.block() => {
                     return self.good_part(op, bytes, at);
                 }
-                Ok(status) => return Err(self.blame(status, at)),
-                // Memory in more pieces than the driver takes: its limits do not say it all.
+                Ok(status) => return Err(self.error_at(status, at)),
+                // Too many memory segments for the driver: its reported limits are incomplete.
                 Err(error) if error.raw_os_error() == Some(libc::EINVAL) && len > self.block() => {
                     len = (len / 2 - len / 2 % self.block()).max(self.block());
                 }
@@ -179,13 +180,14 @@ impl NvmeNamespace {
         }
     }
 
-    /// Moves what is before the first bad block of a range that failed as a whole. Halves, as a bad drive may take
-    /// seconds for each failure; the first block alone before that, as the next try begins with the bad one.
+    /// Transfers the blocks before the first bad one of a range that failed. Bisects, because a bad drive may take
+    /// seconds per failure. Tries the first block alone before that, because the next request begins with the bad
+    /// block.
     fn good_part(&self, op: Op, bytes: &mut [u8], at: u64) -> io::Result<u32> {
         let block = self.block();
-        let status = self.give(&self.command(op, at, block), op, &mut bytes[..block as usize], None)?;
+        let status = self.execute(&self.command(op, at, block), op, &mut bytes[..block as usize], None)?;
         if status != Status(0) {
-            return Err(self.blame(status, at));
+            return Err(self.error_at(status, at));
         }
         let (mut good, mut bad) = (block, bytes.len() as u32);
         while bad - good > block {
@@ -201,8 +203,7 @@ impl NvmeNamespace {
         Ok(good)
     }
 
-    /// Moves what begins or ends within a block: no more than to the end of that block. A write changes the rest of the
-    /// block by nothing.
+    /// Transfers a part of a single block. A write keeps the rest of the block.
     fn part(&self, request: &mut Request) -> io::Result<u32> {
         let (at, block) = (request.at(), self.block());
         let within = (at % u64::from(block)) as usize;
@@ -222,28 +223,28 @@ impl NvmeNamespace {
         Ok(len as u32)
     }
 
-    /// Zeroes whole blocks by the drive. Only ever asked of drives that can: [`super::probe`] says so in the facts.
+    /// Zeroes whole blocks. Only called if the drive supports that, according to the facts.
     fn zero(&self, request: &Request) -> io::Result<u32> {
         let (at, shift) = (request.at(), self.namespace.block_shift);
-        // The limit of transfers is one of Write Zeroes too, as Linux has it, unless the drive says better.
+        // Linux applies the transfer limit to Write Zeroes too, unless the drive reports a separate one.
         let blocks = (request.left().min(self.place.command_bytes_max) >> shift).min(BLOCKS_MAX);
-        // Space is abandoned only where what is abandoned reads as zeros.
+        // Deallocate only if deallocated blocks read as zeros.
         let deallocate = self.namespace.deallocated_is_zero && self.namespace.zeroes_may_deallocate;
-        let how = Zeroing { deallocate, fua: self.wishes.fua };
+        let how = Zeroing { deallocate, fua: self.options.fua };
         let command = command::write_zeroes(self.blocks_at(at, blocks), how);
-        match self.give(&command, Op::Zero, &mut [], None)? {
+        match self.execute(&command, Op::Zero, &mut [], None)? {
             Status(0) => Ok(blocks << shift),
-            status => Err(self.blame(status, at)),
+            status => Err(self.error_at(status, at)),
         }
     }
 
-    /// The drive, or this namespace of it, is no longer there.
-    fn is_gone(&self) -> bool {
+    /// Whether the drive or the namespace has disappeared.
+    fn has_disappeared(&self) -> bool {
         match super::drive::identify(&*self.drive, self.place.nsid) {
             Ok(_) => false,
             Err(error) => {
                 matches!(error.raw_os_error(), Some(libc::ENODEV | libc::ENXIO | libc::ENOTTY))
-                    || DeviceError::of(&error).is_some_and(|said| said.kind == Kind::Gone)
+                    || DeviceError::of(&error).is_some_and(|device_failure| device_failure.kind == Kind::Disconnected)
             }
         }
     }
@@ -270,7 +271,8 @@ impl Endpoint for NvmeNamespace {
     }
 
     fn on_ring(&self) -> Option<&dyn OnRing> {
-        // Even where the kernel refuses by now: those in flight still come back, and `takes` lets no more go.
+        // Also after the kernel refused commands on the ring: those in flight still complete, and `takes` rejects
+        // others.
         self.drive.for_ring().is_some().then_some(self)
     }
 
@@ -292,11 +294,11 @@ impl Endpoint for NvmeNamespace {
             done += len;
         }
         let count = (ranges.len() / 32) as u32;
-        let command = command::copy(self.place.nsid, self.lba(to_offset), count, self.wishes.fua);
-        match self.give(&command, Op::Write, &mut ranges, None)? {
+        let command = command::copy(self.place.nsid, self.lba(to_offset), count, self.options.fua);
+        match self.execute(&command, Op::Write, &mut ranges, None)? {
             Status(0) => Ok(u64::from(blocks) << shift),
             status if status.is_refusal() => Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP)),
-            status => Err(self.blame(status, to_offset)),
+            status => Err(self.error_at(status, to_offset)),
         }
     }
 
@@ -304,7 +306,7 @@ impl Endpoint for NvmeNamespace {
         if !self.write_cache {
             return Ok(());
         }
-        match self.give(&command::flush(self.place.nsid), Op::Zero, &mut [], None)? {
+        match self.execute(&command::flush(self.place.nsid), Op::Zero, &mut [], None)? {
             Status(0) => Ok(()),
             status => Err(command_error(status, "Flush: ", None)),
         }
@@ -312,10 +314,10 @@ impl Endpoint for NvmeNamespace {
 
     fn diagnose(&self, _op: Op, _offset: u64, error: &io::Error) -> Kind {
         match (DeviceError::of(error), error.raw_os_error()) {
-            (Some(said), _) if said.kind != Kind::Io => said.kind,
-            (_, Some(libc::ENODEV | libc::ENXIO)) => Kind::Gone,
+            (Some(device_failure), _) if device_failure.kind != Kind::Io => device_failure.kind,
+            (_, Some(libc::ENODEV | libc::ENXIO)) => Kind::Disconnected,
             (_, Some(libc::ENOSPC)) => Kind::NoSpace,
-            _ if self.is_gone() => Kind::Gone,
+            _ if self.has_disappeared() => Kind::Disconnected,
             _ => Kind::Io,
         }
     }
@@ -325,7 +327,7 @@ impl Endpoint for NvmeNamespace {
         let detail = Some(format!("NVMe commands to {} ({})", node.unwrap_or_default(), self.ring.way()));
         let name = &self.facts.address;
         let fallbacks = self.ring.fallback().map(|note| format!("{name}: {note}")).into_iter().collect();
-        let notes = match self.given_again.load(Relaxed) {
+        let notes = match self.repeated.load(Relaxed) {
             0 => Vec::new(),
             times => vec![format!("{name}: commands retried after a failure: {times}")],
         };

@@ -1,4 +1,4 @@
-//! A node that takes commands, and what every command needs beside itself.
+//! Executing commands on a node.
 use super::command::{self, IDENTIFY_BYTES, Structure};
 use super::namespace::{self, Controller, Namespace};
 use super::status::{Status, StatusClass};
@@ -8,15 +8,15 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-/// What takes commands: a node, or in tests a drive in memory.
+/// Executes commands: a node, or a simulated drive in tests.
 pub(super) trait Drive: Send + Sync {
-    /// Gives a command and returns when it is done.
+    /// Executes a command and returns its status.
     ///
     /// # Errors
-    /// Those of [`nvme::give`].
-    fn give(&self, set: Set, command: &Command, data: Data<'_>) -> io::Result<Status>;
+    /// Those of [`nvme::execute`].
+    fn execute(&self, set: Set, command: &Command, data: Data<'_>) -> io::Result<Status>;
 
-    /// The descriptor for a ring, and how long a command may take there; `None`: this is none for a ring.
+    /// The descriptor for a ring, and the command timeout; `None` if it does not support rings.
     fn for_ring(&self) -> Option<(BorrowedFd<'_>, Duration)> {
         None
     }
@@ -34,15 +34,15 @@ impl Node {
         Node { fd, timeout }
     }
 
-    /// The number of its namespace.
+    /// The ID of its namespace.
     pub(super) fn nsid(&self) -> io::Result<u32> {
         nvme::namespace_id(self.fd.as_fd())
     }
 }
 
 impl Drive for Node {
-    fn give(&self, set: Set, command: &Command, data: Data<'_>) -> io::Result<Status> {
-        nvme::give(self.fd.as_fd(), set, command, data, self.timeout).map(Status)
+    fn execute(&self, set: Set, command: &Command, data: Data<'_>) -> io::Result<Status> {
+        nvme::execute(self.fd.as_fd(), set, command, data, self.timeout).map(Status)
     }
 
     fn for_ring(&self) -> Option<(BorrowedFd<'_>, Duration)> {
@@ -50,10 +50,10 @@ impl Drive for Node {
     }
 }
 
-/// Asks who it is.
+/// Identifies the controller and the namespace.
 ///
 /// # Errors
-/// The kernel's error; a [`DeviceError`] of Unsupported for what is no namespace of plain reads and writes.
+/// The kernel's error; a [`DeviceError`] of the kind Unsupported if the namespace does not have the NVM command set.
 pub(super) fn identify(drive: &dyn Drive, nsid: u32) -> io::Result<(Controller, Namespace)> {
     let controller = namespace::controller(&*answer(drive, nsid, Structure::Controller)?);
     let Some(found) = namespace::namespace(&*answer(drive, nsid, Structure::Namespace)?) else {
@@ -62,7 +62,7 @@ pub(super) fn identify(drive: &dyn Drive, nsid: u32) -> io::Result<(Controller, 
             "'nvme list-ns' shows the active namespaces of the drive.",
         ));
     };
-    // Drives before NVMe 1.3 do not know the question, and have the usual command set.
+    // Drives before NVMe 1.3 do not support the query, and have the NVM command set.
     let set = answer(drive, nsid, Structure::Descriptors).map_or(0, |answer| namespace::command_set(&answer));
     if set != 0 {
         return Err(refusal(
@@ -78,7 +78,7 @@ pub(super) fn identify(drive: &dyn Drive, nsid: u32) -> io::Result<(Controller, 
 
 fn answer(drive: &dyn Drive, nsid: u32, structure: Structure) -> io::Result<Box<[u8; IDENTIFY_BYTES]>> {
     let mut bytes = Box::new([0; IDENTIFY_BYTES]);
-    match drive.give(Set::Admin, &command::identify(nsid, structure), Data::In(bytes.as_mut_slice()))? {
+    match drive.execute(Set::Admin, &command::identify(nsid, structure), Data::In(bytes.as_mut_slice()))? {
         Status(0) => Ok(bytes),
         status => Err(command_error(status, "Identify: ", None)),
     }
@@ -96,7 +96,7 @@ fn refusal(words: &str, advice: &'static str) -> io::Error {
     .into()
 }
 
-/// The drive's error for a command, at byte `offset` of this side.
+/// The error of a failed command at byte `offset` of this side.
 pub(super) fn command_error(status: Status, of: &str, offset: Option<u64>) -> io::Error {
     let meaning = status.meaning();
     let words = format!("{of}{}", status.words());

@@ -1,4 +1,4 @@
-//! A drive in memory, which obeys commands as the specification has them.
+//! A simulated drive in memory.
 use super::command::IDENTIFY_BYTES;
 use super::drive::Drive;
 use super::namespace::made;
@@ -13,37 +13,37 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// The namespace's number.
+/// The namespace ID.
 pub(super) const NSID: u32 = 7;
 
-/// What is to happen to the next command.
+/// A simulated result of the next command.
 #[derive(Clone, Copy)]
 pub(super) enum Reply {
     Status(u16),
     Errno(i32),
 }
 
-/// A drive in memory.
+/// A simulated drive in memory.
 pub(super) struct FakeDrive {
     pub(super) shift: u8,
     pub(super) bytes: Mutex<Vec<u8>>,
     /// Blocks that can be neither read nor written.
     pub(super) bad: BTreeSet<u64>,
-    /// Happens to the next commands, the last one first.
+    /// Simulated results of the next commands, in reverse order.
     pub(super) next: Mutex<Vec<Reply>>,
-    /// Transfers longer than this are EINVAL, as where memory lies in too many pieces.
+    /// Longer transfers fail with EINVAL, as for memory with too many segments.
     pub(super) transfer_bytes_max: usize,
-    /// Opcode, first block and blocks of every command of the namespace.
-    pub(super) given: Mutex<Vec<(u8, u64, u32)>>,
+    /// Opcode, first block and number of blocks of every executed I/O command.
+    pub(super) executed: Mutex<Vec<(u8, u64, u32)>>,
     pub(super) flushed: AtomicBool,
-    /// A Write Zeroes was informed that it may give up space.
+    /// Whether a Write Zeroes command had the Deallocate flag.
     pub(super) deallocated: AtomicBool,
-    pub(super) gone: AtomicBool,
+    pub(super) removed: AtomicBool,
     pub(super) identify: Mutex<[u8; IDENTIFY_BYTES]>,
-    /// Reads of one block linger for a moment, in which others may come.
+    /// Whether reads of one block wait briefly, so that others can run concurrently.
     pub(super) lingers: AtomicBool,
     reads: AtomicUsize,
-    /// Something with a descriptor; no entry for it is ever submitted.
+    /// Provides a descriptor; no entry for it is ever submitted.
     null: File,
 }
 
@@ -56,10 +56,10 @@ impl FakeDrive {
             bad: bad.iter().copied().collect(),
             next: Mutex::default(),
             transfer_bytes_max: usize::MAX,
-            given: Mutex::default(),
+            executed: Mutex::default(),
             flushed: AtomicBool::default(),
             deallocated: AtomicBool::default(),
-            gone: AtomicBool::default(),
+            removed: AtomicBool::default(),
             identify: Mutex::new(made::namespace(blocks, shift)),
             lingers: AtomicBool::default(),
             reads: AtomicUsize::default(),
@@ -67,12 +67,12 @@ impl FakeDrive {
         }
     }
 
-    /// Opcodes of the commands so far, with their first block and blocks; forgets them.
-    pub(super) fn take_given(&self) -> Vec<(u8, u64, u32)> {
-        std::mem::take(&mut *self.given.lock().unwrap())
+    /// Returns the executed commands and clears the list.
+    pub(super) fn take_executed(&self) -> Vec<(u8, u64, u32)> {
+        std::mem::take(&mut *self.executed.lock().unwrap())
     }
 
-    /// Waits until another read has come, but not for ever: it may be held back.
+    /// Waits until another read has started, but not forever, because it may be delayed.
     fn linger(&self) {
         let mine = self.reads.fetch_add(1, Relaxed) + 1;
         for _ in 0..30 {
@@ -88,7 +88,7 @@ impl FakeDrive {
         match (command.opcode(), command.cdw10()[0], command.nsid()) {
             (6, 0, NSID) => bytes.copy_from_slice(&*self.identify.lock().unwrap()),
             (6, 1, 0) => bytes.copy_from_slice(&made::controller()),
-            // An old drive does not know the list of identifiers.
+            // An old drive does not support the identification descriptors.
             _ => return Status(0x4002),
         }
         Status(0)
@@ -139,8 +139,8 @@ impl FakeDrive {
 }
 
 impl Drive for Arc<FakeDrive> {
-    fn give(&self, set: Set, command: &Command, data: Data<'_>) -> io::Result<Status> {
-        if self.gone.load(Relaxed) {
+    fn execute(&self, set: Set, command: &Command, data: Data<'_>) -> io::Result<Status> {
+        if self.removed.load(Relaxed) {
             return Err(io::Error::from_raw_os_error(libc::ENODEV));
         }
         if set == Set::Admin {
@@ -148,7 +148,7 @@ impl Drive for Arc<FakeDrive> {
         }
         let [low, high, control, ..] = command.cdw10();
         let lba = u64::from(high) << 32 | u64::from(low);
-        self.given.lock().unwrap().push((command.opcode(), lba, (control & 0xffff) + 1));
+        self.executed.lock().unwrap().push((command.opcode(), lba, (control & 0xffff) + 1));
         match self.next.lock().unwrap().pop() {
             Some(Reply::Status(raw)) => return Ok(Status(raw)),
             Some(Reply::Errno(errno)) => return Err(io::Error::from_raw_os_error(errno)),

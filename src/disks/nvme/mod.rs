@@ -1,8 +1,8 @@
-//! NVMe namespaces by their own commands, through `/dev/ngXnY`: uring_cmd on a ring, ioctl in calls.
+//! NVMe namespaces by NVMe commands through `/dev/ngXnY`: uring_cmd on a ring, ioctl otherwise.
 //!
-//! This room must not know the block layer, partitions' tables or engines: where a side begins on its namespace is
-//! passed to it, and what the page cache of the block device needs is done by a claim on that.
-// But for the promise about its ring entries.
+//! This room must not know the block layer, partition tables or engines: the offset of a side is a parameter, and the
+//! claim on the block device takes care of its page cache.
+// Allowed only for `OnRing`.
 #![deny(unsafe_code)]
 mod command;
 mod device;
@@ -32,20 +32,19 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-/// Longest transfer where neither kernel nor drive says: every drive takes a page list of one page and far more.
+/// Maximum transfer length if neither kernel nor drive reports one; all drives support it.
 const COMMAND_BYTES_UNKNOWN: u64 = 128 << 10;
 
-/// Most bytes of a Copy, so that a copy can be stopped and its progress moves.
+/// Maximum length of a Copy, so that stop requests and progress are handled in between.
 const COPY_BYTES_MAX: u64 = 64 << 20;
 
-/// DMA reads and writes double words.
+/// DMA requires dword alignment.
 const MEMORY_ALIGN_BYTES: u32 = 4;
 
-/// Asks the drive what it is, and makes `facts` those of the way through its node. Changes nothing on it.
+/// Queries the drive, and updates `facts` for access through its node. Changes nothing.
 ///
 /// # Errors
-/// The error of opening the node; a [`crate::core::DeviceError`] for what is no namespace of plain reads and
-/// writes.
+/// The error of opening the node; a [`crate::core::DeviceError`] if the namespace does not have the NVM command set.
 pub(super) fn probe(node: &Passthrough, facts: &mut Facts) -> io::Result<()> {
     let drive = Node::new(open_node(node, OFlags::RDONLY)?, CommandOptions::default().timeout);
     let (controller, namespace) = drive::identify(&drive, drive.nsid()?)?;
@@ -59,7 +58,7 @@ pub(super) fn open(opening: Opening<'_>, through: &Through) -> Result<Arc<dyn En
     let failed =
         |error: io::Error| opening.error(Kind::Open, &format!(" by {}", through.node.node.display())).because(error);
     let flags = if !opening.writes { OFlags::RDONLY } else { OFlags::RDWR };
-    let drive = Node::new(open_node(&through.node, flags).map_err(failed)?, through.wishes.timeout);
+    let drive = Node::new(open_node(&through.node, flags).map_err(failed)?, through.options.timeout);
     let nsid = drive.nsid().map_err(failed)?;
     let (controller, namespace) = drive::identify(&drive, nsid).map_err(failed)?;
     let block = namespace.block_bytes();
@@ -74,11 +73,11 @@ pub(super) fn open(opening: Opening<'_>, through: &Through) -> Result<Arc<dyn En
     }
     let place = NamespaceRange { nsid, start, size, command_bytes_max: opening.facts.queue.max_request_bytes };
     let facts = opening.facts.clone();
-    let device = NvmeNamespace::new(facts, Box::new(drive), place, (&controller, namespace), through.wishes);
+    let device = NvmeNamespace::new(facts, Box::new(drive), place, (&controller, namespace), through.options);
     Ok(Arc::new(device.claiming(claim)))
 }
 
-/// Opens the node, which has to be the one that was probed.
+/// Opens the node, which must be the one that was probed.
 fn open_node(node: &Passthrough, flags: OFlags) -> io::Result<OwnedFd> {
     let fd = rustix::fs::open(&node.node, flags | OFlags::CLOEXEC, Mode::empty())?;
     let stat = rustix::fs::fstat(&fd)?;
@@ -88,7 +87,7 @@ fn open_node(node: &Passthrough, flags: OFlags) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
-/// Makes the facts those of the way through the node.
+/// Updates the facts for access through the node.
 fn describe(facts: &mut Facts, node: &Passthrough, controller: &Controller, namespace: &Namespace) {
     let block = namespace.block_bytes();
     let in_bytes = |blocks: u32| u32::try_from(u64::from(blocks) * u64::from(block)).unwrap_or(0);
@@ -121,10 +120,10 @@ fn describe(facts: &mut Facts, node: &Passthrough, controller: &Controller, name
     facts.identity.transport.get_or_insert_with(|| "nvme".to_owned());
 }
 
-/// Bytes of the longest command: a power of two, as what a drive stores together is, and never less than a block.
+/// Maximum command length in bytes: a power of two, like the units in which drives store data, and at least one block.
 fn command_bytes_max(of_kernel: Option<u64>, of_drive: Option<u64>, block: u32) -> u32 {
     let known = of_kernel.into_iter().chain(of_drive).min().unwrap_or(COMMAND_BYTES_UNKNOWN);
-    // The field that counts blocks has 16 bits; 8 MiB is more than any copy wants at once.
+    // The block count field has 16 bits; transfers beyond 8 MiB are not useful for copies.
     let most = known.min(u64::from(block) << 16).min(8 << 20).max(block.into());
     1 << most.ilog2()
 }

@@ -1,70 +1,70 @@
-//! What Identify answers: the controller, the namespace, and whose commands the namespace takes.
+//! Parsing of Identify data: the controller, the namespace, and its command set.
 pub use super::command::IDENTIFY_BYTES;
 
-/// Bytes of one page of memory, in which drives count: CAP.MPSMIN is 0 on every drive that Linux drives.
+/// Unit of MDTS in bytes: CAP.MPSMIN is 0 on every drive that Linux supports.
 const PAGE_BYTES: u64 = 4096;
 
-/// What the controller says of itself, as far as a copy needs it.
+/// Properties of the controller that a copy needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Controller {
     /// Serial number.
     pub serial: String,
-    /// Model.
+    /// Model number.
     pub model: String,
-    /// Longest transfer (MDTS), in bytes; `None`: as long as one likes.
+    /// Maximum transfer length (MDTS), in bytes; `None` if unlimited.
     pub transfer_bytes_max: Option<u64>,
-    /// It knows Write Zeroes (ONCS).
+    /// Whether it supports Write Zeroes (ONCS).
     pub writes_zeroes: bool,
-    /// It has a volatile write cache (VWC), so that a write is not durable before a flush.
+    /// Whether it has a volatile write cache (VWC), so that writes are not durable before a flush.
     pub write_cache: bool,
-    /// It knows Copy (ONCS).
+    /// Whether it supports Copy (ONCS).
     pub copies: bool,
 }
 
-/// What the namespace says of itself, as far as a copy needs it.
+/// Properties of the namespace that a copy needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Namespace {
-    /// Blocks in it (NSZE).
+    /// Size in blocks (NSZE).
     pub blocks: u64,
-    /// Two to this power are the bytes of a block (LBADS).
+    /// Block size as a power of two (LBADS).
     pub block_shift: u32,
-    /// Bytes of metadata that go with each block (MS).
+    /// Metadata bytes per block (MS).
     pub metadata_bytes: u16,
-    /// Type of the protection information that is in use (DPS); 0: none.
+    /// Type of protection information in use (DPS); 0 for none.
     pub protection: u8,
-    /// Blocks that are best written at once (NPWG), 1 where it does not say.
+    /// Preferred write granularity in blocks (NPWG); 1 if not reported.
     pub write_granularity_blocks: u32,
-    /// Blocks of the stretch that sequential writes should not cross (NOWS); `None` where it does not say.
+    /// Optimal write size in blocks, whose borders sequential writes should not cross (NOWS); `None` if not reported.
     pub optimal_write_blocks: Option<u32>,
-    /// Deallocated blocks read as zeros (DLFEAT).
+    /// Whether deallocated blocks read as zeros (DLFEAT).
     pub deallocated_is_zero: bool,
-    /// Write Zeroes may deallocate (DLFEAT).
+    /// Whether Write Zeroes may deallocate (DLFEAT).
     pub zeroes_may_deallocate: bool,
-    /// Limits of Copy.
+    /// Limits of the Copy command.
     pub copy: CopyLimits,
-    /// It is write protected (NSATTR).
+    /// Whether it is write protected (NSATTR).
     pub write_protected: bool,
 }
 
-/// What one Copy may ask for.
+/// Limits of the Copy command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyLimits {
-    /// Blocks of one range (MSSRL).
+    /// Maximum blocks per source range (MSSRL).
     pub range_blocks: u32,
-    /// Blocks altogether (MCL).
+    /// Maximum total blocks (MCL).
     pub blocks: u32,
-    /// Ranges (MSRC).
+    /// Maximum number of source ranges (MSRC).
     pub ranges: u32,
 }
 
 impl CopyLimits {
-    /// Blocks of the longest Copy of what lies in one piece; 0: none can be made.
+    /// Maximum blocks of a Copy of one contiguous extent; 0 if Copy cannot be used.
     pub fn longest(&self) -> u32 {
         self.range_blocks.saturating_mul(self.ranges).min(self.blocks)
     }
 }
 
-/// Reads an answer about the controller.
+/// Parses Identify Controller data.
 pub fn controller(answer: &[u8; IDENTIFY_BYTES]) -> Controller {
     let text = |from: usize, to: usize| String::from_utf8_lossy(&answer[from..to]).trim().to_owned();
     let exponent = u32::from(answer[77]);
@@ -81,16 +81,16 @@ pub fn controller(answer: &[u8; IDENTIFY_BYTES]) -> Controller {
     }
 }
 
-/// Reads an answer about the namespace; `None` for one that is not active or says what cannot be.
+/// Parses Identify Namespace data; `None` if the namespace is inactive or the data is invalid.
 pub fn namespace(answer: &[u8; IDENTIFY_BYTES]) -> Option<Namespace> {
     let blocks = u64::from_le_bytes(answer[0..8].try_into().ok()?);
     let (features, formats, in_use) = (answer[24], answer[25], answer[26]);
-    // The index of the format has 4 bits, and 2 more where there are more than 16 formats.
+    // The format index has 4 bits, and 2 more if there are more than 16 formats.
     let high = if formats > 15 { in_use >> 5 & 3 } else { 0 };
     let format = 128 + 4 * usize::from(in_use & 0xf | high << 4);
     let (metadata_bytes, block_shift) = (word(answer, format), u32::from(answer[format + 2]));
     let whole = (9..=16).contains(&block_shift) && blocks > 0 && blocks <= i64::MAX as u64 >> block_shift;
-    // Fields that count from 0 and mean something only where a bit of NSFEAT says so.
+    // Zero-based fields that are valid only if a bit of NSFEAT is set.
     let optimal = features & 1 << 4 != 0;
     let (granularity, stretch) = (word(answer, 64), word(answer, 72));
     let deallocated = answer[33];
@@ -112,7 +112,7 @@ pub fn namespace(answer: &[u8; IDENTIFY_BYTES]) -> Option<Namespace> {
     })
 }
 
-/// Reads a list of identifiers: the namespace's command set, 0 for the usual one of reads and writes.
+/// Parses the identification descriptors: the command set of the namespace, 0 for the NVM command set.
 pub fn command_set(answer: &[u8; IDENTIFY_BYTES]) -> u8 {
     let mut rest = answer.as_slice();
     while let [kind, len, _, _, tail @ ..] = rest {
@@ -127,17 +127,17 @@ pub fn command_set(answer: &[u8; IDENTIFY_BYTES]) -> u8 {
 }
 
 impl Namespace {
-    /// Bytes of a block.
+    /// Block size in bytes.
     pub fn block_bytes(&self) -> u32 {
         1 << self.block_shift
     }
 
-    /// Bytes in it.
+    /// Size in bytes.
     pub fn bytes(&self) -> u64 {
         self.blocks << self.block_shift
     }
 
-    /// Why its blocks are more than their data, which a copy would lose; `None`: they are not.
+    /// Why a copy would lose data that is stored with its blocks; `None` if it would not.
     pub fn loses(&self) -> Option<String> {
         match (self.metadata_bytes, self.protection) {
             (0, _) => None,
@@ -154,23 +154,23 @@ fn word(answer: &[u8; IDENTIFY_BYTES], at: usize) -> u16 {
     u16::from_le_bytes([answer[at], answer[at + 1]])
 }
 
-/// Answers of a drive, for tests.
+/// Identify data for tests.
 #[cfg(test)]
 pub(super) mod made {
     use super::IDENTIFY_BYTES;
 
-    /// A namespace of so many blocks.
+    /// A namespace with this number of blocks.
     pub(in crate::disks::nvme) fn namespace(blocks: u64, block_shift: u8) -> [u8; IDENTIFY_BYTES] {
         let mut answer = [0; IDENTIFY_BYTES];
         answer[0..8].copy_from_slice(&blocks.to_le_bytes());
-        // Two formats, the second in use.
+        // Two formats, the second of which is in use.
         (answer[25], answer[26]) = (1, 1);
         answer[128 + 2] = 9;
         answer[132 + 2] = block_shift;
         answer
     }
 
-    /// A controller with a write cache that knows Write Zeroes and transfers 64 KiB at most.
+    /// A controller with a write cache, Write Zeroes and a maximum transfer of 64 KiB.
     pub(in crate::disks::nvme) fn controller() -> [u8; IDENTIFY_BYTES] {
         let mut answer = [0; IDENTIFY_BYTES];
         answer[4..24].copy_from_slice(b"S1                  ");
@@ -186,7 +186,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_controller_is_read() {
+    fn identify_controller_is_parsed() {
         let read = controller(&made::controller());
         assert_eq!((read.serial.as_str(), read.model.as_str()), ("S1", "A drive"));
         assert_eq!(read.transfer_bytes_max, Some(64 << 10));
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_is_read_in_the_format_that_is_in_use() {
+    fn identify_namespace_is_parsed_in_the_current_format() {
         let read = namespace(&made::namespace(1000, 12)).unwrap();
         assert_eq!((read.block_bytes(), read.bytes(), read.loses()), (4096, 4_096_000, None));
         assert_eq!((read.write_granularity_blocks, read.optimal_write_blocks), (1, None));
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn preferences_count_from_zero_and_only_where_they_mean_something() {
+    fn preferred_sizes_are_zero_based_and_used_only_if_supported() {
         let mut answer = made::namespace(1000, 12);
         (answer[64], answer[72]) = (3, 31);
         assert_eq!(namespace(&answer).unwrap().write_granularity_blocks, 1);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_of_copy_are_read() {
+    fn the_limits_of_copy_are_parsed() {
         let mut answer = made::namespace(1000, 12);
         assert_eq!(namespace(&answer).unwrap().copy.longest(), 0);
         (answer[74], answer[75], answer[76], answer[78], answer[80]) = (128, 1, 0xe8, 1, 3);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_copy_would_lose_is_told() {
+    fn metadata_that_a_copy_would_lose_is_reported() {
         let mut answer = made::namespace(1000, 12);
         answer[132] = 8;
         assert_eq!(
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_are_believed_only_where_the_drive_promises_them() {
+    fn deallocated_blocks_read_as_zeros_only_if_the_drive_reports_it() {
         let mut answer = made::namespace(1000, 12);
         for (dlfeat, zero, deallocate) in [(0, false, false), (1, true, false), (2, false, false), (0b1001, true, true)]
         {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_that_cannot_be_is_none() {
+    fn an_invalid_namespace_is_rejected() {
         assert_eq!(namespace(&[0; IDENTIFY_BYTES]), None);
         for (blocks, shift) in [(0, 9), (1, 8), (1, 17), (1 << 60, 12), (u64::MAX, 9)] {
             assert_eq!(namespace(&made::namespace(blocks, shift)), None, "{blocks} blocks of 1 << {shift}");
@@ -275,7 +275,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_answer_makes_it_panic(head in prop::collection::vec(any::<u8>(), 600), filler: u8) {
+        fn no_response_makes_it_panic(head in prop::collection::vec(any::<u8>(), 600), filler: u8) {
             let mut answer = [filler; IDENTIFY_BYTES];
             answer[..600].copy_from_slice(&head);
             controller(&answer);
@@ -287,7 +287,7 @@ mod tests {
         }
 
         #[test]
-        fn no_answer_of_one_byte_makes_it_panic(filler: u8) {
+        fn no_response_of_one_byte_makes_the_parser_panic(filler: u8) {
             let answer = [filler; IDENTIFY_BYTES];
             controller(&answer);
             command_set(&answer);

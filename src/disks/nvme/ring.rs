@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 impl NvmeNamespace {
-    /// The bytes of the command for a ring entry.
+    /// The command bytes of a ring entry.
     fn entry_bytes(&self, request: &mut Request, timeout: Duration) -> [u8; 80] {
         let len = self.piece(request).expect("asked before whether it takes the request");
         let command = self.command(request.op, request.at(), len);
@@ -23,9 +23,9 @@ impl NvmeNamespace {
     }
 }
 
-// SAFETY: the command is copied into the entry. It names the first `piece` bytes of the present transfer, which are
-// sliced, and `Command::for_ring` sees to it that the drive moves as many and goes the same way. The descriptor is the
-// drive's, which we own. A command without vectors has one completion.
+// SAFETY: the command is copied into the entry. It references the first `piece` bytes of the current transfer, which
+// are sliced, and `Command::for_ring` ensures that the drive transfers the same number in the right direction. The
+// descriptor belongs to the drive, which we own. A non-vectored command has exactly one completion.
 #[expect(unsafe_code)]
 unsafe impl OnRing for NvmeNamespace {
     fn fd(&self) -> BorrowedFd<'_> {
@@ -54,10 +54,10 @@ unsafe impl OnRing for NvmeNamespace {
         opcode::UringCmd80::new(fd, NVME_URING_CMD_IO).cmd(bytes).buf_index(registered).build()
     }
 
-    /// 0 is all of it, a positive number a status of the drive, a negative one an errno of the kernel. What a failure
-    /// means is found out by a call: the ring does not wait for it.
+    /// A result of 0 means that all bytes were transferred, a positive number is an NVMe status, a negative one an
+    /// errno. Failures are examined by a call, so that the ring does not wait for retries.
     fn decode(&self, request: &Request, result: i32, _extra: [u64; 2]) -> io::Result<Option<u32>> {
-        let (at, registered) = (request.at(), self.ring.registered.came_back(request));
+        let (at, registered) = (request.at(), self.ring.registered.complete(request));
         if result == 0 {
             self.ring.used.store(true, Relaxed);
             self.ring.registered.used.fetch_or(registered, Relaxed);

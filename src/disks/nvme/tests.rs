@@ -1,4 +1,4 @@
-//! The endpoint on a drive in memory.
+//! Tests of the endpoint on a simulated drive.
 use super::device::{NamespaceRange, NvmeNamespace};
 use super::drive::identify;
 use super::fake::{FakeDrive, NSID, Reply};
@@ -17,15 +17,15 @@ fn drive(shift: u8, bad: &[u64]) -> Arc<FakeDrive> {
     Arc::new(FakeDrive::new(noise(BLOCKS << shift), shift, bad))
 }
 
-/// The whole of it, or all of it from block `first`.
+/// Opens all blocks from `first` on.
 fn opened(drive: &Arc<FakeDrive>, first: u64, command_blocks_max: u32) -> NvmeNamespace {
     let (controller, namespace) = identify(drive, NSID).unwrap();
     let start = first << namespace.block_shift;
     let command_bytes_max = command_blocks_max << namespace.block_shift;
     let place = NamespaceRange { nsid: NSID, start, size: namespace.bytes() - start, command_bytes_max };
     let facts = Facts::new("/dev/ng0n1", EndpointKind::Block);
-    let wishes = CommandOptions::default();
-    NvmeNamespace::new(facts, Box::new(drive.clone()), place, (&controller, namespace), wishes).hasty()
+    let options = CommandOptions::default();
+    NvmeNamespace::new(facts, Box::new(drive.clone()), place, (&controller, namespace), options).without_waits()
 }
 
 fn request(op: Op, offset: u64, len: u32) -> Request {
@@ -34,7 +34,7 @@ fn request(op: Op, offset: u64, len: u32) -> Request {
     Request { slot: 0, ticket: 0, side, op, offset, len, done: 0, until: len, buffer }
 }
 
-/// Carries a request out to its end.
+/// Executes a request completely.
 fn carry(device: &NvmeNamespace, request: &mut Request) -> io::Result<()> {
     while request.done < request.len {
         let moved = device.perform(request)?;
@@ -44,12 +44,12 @@ fn carry(device: &NvmeNamespace, request: &mut Request) -> io::Result<()> {
     Ok(())
 }
 
-fn said(error: &io::Error) -> &DeviceError {
+fn device_failure(error: &io::Error) -> &DeviceError {
     DeviceError::of(error).unwrap_or_else(|| panic!("it has no words of the drive: {error}"))
 }
 
 #[test]
-fn a_partition_is_read_where_it_lies_and_never_beyond_its_end() {
+fn a_partition_is_read_at_its_offset_and_never_beyond_its_end() {
     let drive = drive(9, &[]);
     let device = opened(&drive, 8, 64);
     let mut read = request(Op::Read, 512, 1024);
@@ -64,17 +64,17 @@ fn a_partition_is_read_where_it_lies_and_never_beyond_its_end() {
 }
 
 #[test]
-fn what_is_longer_than_a_command_goes_in_several() {
+fn a_request_longer_than_a_command_is_split() {
     let drive = drive(12, &[]);
     let device = opened(&drive, 0, 8);
     let mut read = request(Op::Read, 4096, 20 * 4096);
     carry(&device, &mut read).unwrap();
     assert_eq!(read.buffer.bytes(), &noise(BLOCKS << 12)[4096..21 * 4096]);
-    assert_eq!(drive.take_given(), [(2, 1, 8), (2, 9, 8), (2, 17, 4)]);
+    assert_eq!(drive.take_executed(), [(2, 1, 8), (2, 9, 8), (2, 17, 4)]);
 }
 
 #[test]
-fn memory_in_too_many_pieces_makes_commands_shorter() {
+fn fragmented_memory_makes_commands_shorter() {
     let mut made = FakeDrive::new(noise(BLOCKS << 9), 9, &[]);
     made.transfer_bytes_max = 3 * 512;
     let device = opened(&Arc::new(made), 0, 64);
@@ -84,7 +84,7 @@ fn memory_in_too_many_pieces_makes_commands_shorter() {
 }
 
 #[test]
-fn a_bad_block_is_named_exactly_and_all_before_it_arrives() {
+fn a_bad_block_is_named_exactly_and_all_before_it_is_read() {
     for shift in [9, 12] {
         for bad in [0, 1, 13, 31] {
             for op in [Op::Read, Op::Write] {
@@ -99,8 +99,8 @@ fn a_bad_block_is_named_exactly_and_all_before_it_arrives() {
                 } else {
                     "write fault (NVMe status 2/80)"
                 };
-                assert_eq!(said(&error).words, format!("{words}, LBA {}", bad + 8));
-                assert_eq!((said(&error).offset, said(&error).kind), (Some(bad * block), Kind::Io));
+                assert_eq!(device_failure(&error).words, format!("{words}, LBA {}", bad + 8));
+                assert_eq!((device_failure(&error).offset, device_failure(&error).kind), (Some(bad * block), Kind::Io));
                 assert_eq!(u64::from(whole.done), bad * block, "{op:?}");
                 let mut expected = noise(BLOCKS << shift);
                 let good = (8 << shift)..(8 + bad as usize) << shift;
@@ -110,8 +110,9 @@ fn a_bad_block_is_named_exactly_and_all_before_it_arrives() {
                 } else {
                     assert!(whole.buffer.bytes()[..good.len()] == expected[good]);
                 }
-                // Each failure may take a bad drive seconds: as many as halvings, and each bad command twice.
-                assert!(drive.take_given().len() <= 24);
+                // Each failure may take a bad drive seconds. The limit is the number of bisection steps, with each bad
+                // command executed twice.
+                assert!(drive.take_executed().len() <= 24);
             }
         }
     }
@@ -138,7 +139,7 @@ fn parts_of_blocks_are_read_and_written_without_a_change_to_the_rest() {
 }
 
 #[test]
-fn two_parts_of_one_block_that_are_written_at_once_both_arrive() {
+fn concurrent_writes_of_two_parts_of_one_block_are_both_kept() {
     let drive = drive(12, &[]);
     drive.lingers.store(true, Relaxed);
     let device = &opened(&drive, 0, 64);
@@ -156,12 +157,12 @@ fn two_parts_of_one_block_that_are_written_at_once_both_arrive() {
 }
 
 #[test]
-fn zeros_are_made_by_the_drive_and_space_is_given_up_only_where_it_reads_as_zeros() {
+fn the_drive_writes_zeros_and_deallocates_only_if_blocks_then_read_as_zeros() {
     for (dlfeat, deallocates) in [(0, false), (0b1000, false), (0b0001, false), (0b1010, false), (0b1001, true)] {
         let drive = drive(9, &[]);
         drive.identify.lock().unwrap()[33] = dlfeat;
         carry(&opened(&drive, 0, 64), &mut request(Op::Zero, 512, 4 * 512)).unwrap();
-        assert_eq!(drive.take_given(), [(8, 1, 4)]);
+        assert_eq!(drive.take_executed(), [(8, 1, 4)]);
         assert_eq!(drive.deallocated.load(Relaxed), deallocates, "{dlfeat:#b}");
         let mut expected = noise(BLOCKS << 9);
         expected[512..5 * 512].fill(0);
@@ -170,11 +171,11 @@ fn zeros_are_made_by_the_drive_and_space_is_given_up_only_where_it_reads_as_zero
 }
 
 #[test]
-fn a_copy_within_the_drive_goes_by_its_limits_and_no_byte_passes_through_us() {
+fn a_copy_within_the_drive_respects_its_limits_and_transfers_no_bytes() {
     let drive = drive(9, &[]);
     {
         let mut answer = drive.identify.lock().unwrap();
-        // Ranges of 8 blocks, 4 of them, 20 blocks altogether.
+        // Ranges of 8 blocks, 4 of them, 20 blocks in total.
         (answer[74], answer[76], answer[80]) = (8, 20, 3);
     }
     let device = opened(&drive, 32, 64);
@@ -187,7 +188,7 @@ fn a_copy_within_the_drive_goes_by_its_limits_and_no_byte_passes_through_us() {
     let mut expected = noise(BLOCKS << 9);
     expected.copy_within(512..31 * 512, 34 * 512);
     assert!(*drive.bytes.lock().unwrap() == expected);
-    assert_eq!(drive.take_given(), [(0x19, 34, 3), (0x19, 54, 2)]);
+    assert_eq!(drive.take_executed(), [(0x19, 34, 3), (0x19, 54, 2)]);
     for refusal in [0x4001, 0x4002, 0x4183] {
         drive.next.lock().unwrap().push(Reply::Status(refusal));
         let error = device.offload(OffloadSource::SameDevice, Extent::new(0, 512), 1024).unwrap_err();
@@ -195,7 +196,7 @@ fn a_copy_within_the_drive_goes_by_its_limits_and_no_byte_passes_through_us() {
     }
     drive.next.lock().unwrap().push(Reply::Status(0x4281));
     let error = device.offload(OffloadSource::SameDevice, Extent::new(0, 512), 1024).unwrap_err();
-    assert_eq!((said(&error).offset, error.raw_os_error()), (Some(1024), None));
+    assert_eq!((device_failure(&error).offset, error.raw_os_error()), (Some(1024), None));
     assert_eq!(
         device.offload(OffloadSource::SameDevice, Extent::new(0, 2 * 512), 31 * 512).unwrap_err().raw_os_error(),
         Some(libc::ENOSPC)
@@ -207,71 +208,71 @@ fn a_copy_within_the_drive_goes_by_its_limits_and_no_byte_passes_through_us() {
 }
 
 #[test]
-fn a_failure_that_passes_is_met_with_another_try_and_told() {
+fn a_transient_failure_is_retried_and_reported() {
     for next in [Reply::Status(0x0006), Reply::Status(0x0082), Reply::Status(0x0281), Reply::Errno(libc::EINTR)] {
         let drive = drive(9, &[]);
         let device = opened(&drive, 0, 64);
         drive.next.lock().unwrap().push(next);
         carry(&device, &mut request(Op::Read, 0, 512)).unwrap();
-        assert_eq!(drive.take_given().len(), 2);
+        assert_eq!(drive.take_executed().len(), 2);
         assert_eq!(device.closing().notes, ["/dev/ng0n1: commands retried after a failure: 1"]);
     }
 }
 
 #[test]
-fn what_the_drive_calls_final_is_not_tried_again() {
+fn a_status_with_do_not_retry_is_not_retried() {
     for (raw, words, kind) in [
         (0x4006, "internal error (NVMe status 0/06), LBA 0", Kind::Io),
         (0x4020, "namespace is write protected (NVMe status 0/20), LBA 0", Kind::Io),
         (0x4081, "capacity exceeded (NVMe status 0/81), LBA 0", Kind::NoSpace),
-        (0x400b, "invalid namespace or format (NVMe status 0/0b), LBA 0", Kind::Gone),
+        (0x400b, "invalid namespace or format (NVMe status 0/0b), LBA 0", Kind::Disconnected),
     ] {
         let drive = drive(9, &[]);
         let device = opened(&drive, 0, 64);
         drive.next.lock().unwrap().push(Reply::Status(raw));
         let error = device.perform(&mut request(Op::Write, 0, 512)).unwrap_err();
-        assert_eq!((said(&error).words.as_str(), drive.take_given().len()), (words, 1));
+        assert_eq!((device_failure(&error).words.as_str(), drive.take_executed().len()), (words, 1));
         assert_eq!(device.diagnose(Op::Write, 0, &error), kind);
     }
 }
 
 #[test]
-fn tries_are_bounded_whatever_the_reason() {
-    for (next, given) in [(Reply::Status(0x0006), 6), (Reply::Status(0x0082), 21), (Reply::Errno(libc::EINTR), 6)] {
+fn retries_are_bounded_for_every_status() {
+    for (next, executed) in [(Reply::Status(0x0006), 6), (Reply::Status(0x0082), 21), (Reply::Errno(libc::EINTR), 6)] {
         let drive = drive(9, &[]);
         let device = opened(&drive, 0, 64);
         drive.next.lock().unwrap().extend([next; 1000]);
         let error = device.perform(&mut request(Op::Write, 0, 512)).unwrap_err();
-        // Neither is one that the pump would try for ever.
+        // Nor an errno that the pump would retry forever.
         assert!(!matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)));
-        assert_eq!(drive.take_given().len(), given);
+        assert_eq!(drive.take_executed().len(), executed);
     }
 }
 
 #[test]
-fn a_drive_that_was_pulled_out_is_gone_whatever_the_error_says() {
+fn a_removed_drive_is_reported_as_removed_for_every_error() {
     let drive = drive(9, &[]);
     let device = opened(&drive, 0, 64);
     let eio = io::Error::from_raw_os_error(libc::EIO);
     assert_eq!(device.diagnose(Op::Read, 0, &eio), Kind::Io);
-    drive.gone.store(true, Relaxed);
-    assert_eq!(device.diagnose(Op::Read, 0, &eio), Kind::Gone);
+    drive.removed.store(true, Relaxed);
+    assert_eq!(device.diagnose(Op::Read, 0, &eio), Kind::Disconnected);
     let error = device.perform(&mut request(Op::Read, 0, 512)).unwrap_err();
-    assert_eq!(device.diagnose(Op::Read, 0, &error), Kind::Gone);
+    assert_eq!(device.diagnose(Op::Read, 0, &error), Kind::Disconnected);
 }
 
 #[test]
-fn durable_means_flushed_and_a_failed_flush_is_told() {
+fn a_copy_is_durable_after_a_flush_and_a_failed_flush_is_reported() {
     let drive = drive(9, &[]);
     let device = opened(&drive, 0, 64);
     device.make_durable().unwrap();
     assert!(drive.flushed.load(Relaxed));
     drive.next.lock().unwrap().push(Reply::Status(0x4006));
-    assert_eq!(said(&device.make_durable().unwrap_err()).words, "Flush: internal error (NVMe status 0/06)");
+    assert_eq!(device_failure(&device.make_durable().unwrap_err()).words, "Flush: internal error (NVMe status 0/06)");
 }
 
 #[test]
-fn what_fails_on_the_ring_is_looked_at_by_a_call_and_what_the_drive_said_counts() {
+fn a_failure_on_the_ring_is_repeated_by_a_call_for_its_status() {
     let drive = drive(9, &[]);
     let device = opened(&drive, 0, 64);
     let mut read = request(Op::Read, 512, 1024);
@@ -280,13 +281,13 @@ fn what_fails_on_the_ring_is_looked_at_by_a_call_and_what_the_drive_said_counts(
     assert_eq!(device.decode(&read, 0x4006, [0; 2]).unwrap(), None);
     assert!(!device.takes(&read) && device.takes(&request(Op::Read, 2048, 1024)));
     let error = device.perform(&mut read).unwrap_err();
-    assert_eq!(said(&error).words, "internal error (NVMe status 0/06), LBA 1");
-    assert!(drive.take_given().is_empty(), "what is final is not given again");
+    assert_eq!(device_failure(&error).words, "internal error (NVMe status 0/06), LBA 1");
+    assert!(drive.take_executed().is_empty(), "what is final is not given again");
     assert!(device.takes(&read), "it is forgotten afterwards");
 }
 
 #[test]
-fn a_kernel_that_refuses_commands_on_a_ring_is_believed_at_once_and_told_of() {
+fn a_kernel_without_passthrough_on_the_ring_falls_back_with_a_note() {
     let device = opened(&drive(9, &[]), 0, 64);
     let read = request(Op::Read, 512, 1024);
     assert_eq!(device.decode(&read, -libc::EOPNOTSUPP, [0; 2]).unwrap(), None);
@@ -298,7 +299,7 @@ fn a_kernel_that_refuses_commands_on_a_ring_is_believed_at_once_and_told_of() {
 }
 
 #[test]
-fn a_kernel_that_takes_no_registered_memory_is_given_addresses_and_nothing_is_blamed() {
+fn a_kernel_without_registered_passthrough_memory_gets_plain_addresses() {
     let device = opened(&drive(9, &[]), 0, 64);
     let arena = Arena::map(1 << 20).unwrap();
     let buffers = arena.carve(512, 3);
@@ -321,18 +322,18 @@ fn a_kernel_that_takes_no_registered_memory_is_given_addresses_and_nothing_is_bl
         assert_eq!(device.decode(request, 0, [0; 2]).unwrap(), Some(512));
     }
     assert!(device.closing().detail.unwrap().contains("without fixed buffers"), "{:?}", device.closing().detail);
-    // What is refused without registered memory has another reason, which a call finds out.
+    // A refusal without registered memory has another cause, which a call determines.
     encode(&mut requests[1]);
     assert_eq!(device.decode(&requests[1], -libc::EINVAL, [0; 2]).unwrap(), None);
     assert!(!device.takes(&requests[1]));
 }
 
 #[test]
-fn metadata_is_refused_and_so_is_what_is_not_active() {
+fn metadata_formats_and_inactive_namespaces_are_refused() {
     let drive = drive(9, &[]);
     drive.identify.lock().unwrap()[132] = 8;
     let error = identify(&drive, NSID).unwrap_err();
-    assert_eq!(said(&error).kind, Kind::Unsupported);
+    assert_eq!(device_failure(&error).kind, Kind::Unsupported);
     assert!(error.to_string().contains("8 bytes of metadata"));
     *drive.identify.lock().unwrap() = [0; 4096];
     assert!(identify(&drive, NSID).unwrap_err().to_string().contains("inactive"));
@@ -354,7 +355,7 @@ fn the_longest_command_is_a_power_of_two_within_every_limit() {
 }
 
 #[test]
-fn facts_become_those_of_the_way_by_commands() {
+fn facts_are_replaced_by_those_of_the_passthrough_path() {
     let drive = drive(12, &[]);
     {
         let mut answer = drive.identify.lock().unwrap();
@@ -372,9 +373,9 @@ fn facts_become_those_of_the_way_by_commands() {
 }
 
 proptest! {
-    /// Whatever is written where, in pieces of whatever length, the drive holds what an array would.
+    /// After writes of any lengths at any offsets, the drive has the same content as an array.
     #[test]
-    fn any_writes_leave_what_an_array_would_hold(
+    fn random_writes_match_an_array(
         shift in prop::sample::select(vec![9u8, 12]),
         first in 0u64..8,
         most in 1u32..5,

@@ -1,7 +1,7 @@
-//! Pipes, FIFOs, sockets and terminals: bytes in order, waits that can be cancelled.
+//! Pipes, FIFOs, sockets and terminals: streams with cancellable waits.
 //!
-//! This room must not know offsets beyond counting them, nor what is behind standard input and output if it is a file
-//! or a device: those are opened as what they are.
+//! This room must not know offsets beyond counting bytes, nor files or devices behind standard input and output: those
+//! are opened as what they are.
 #![forbid(unsafe_code)]
 mod ordered;
 mod probe;
@@ -14,7 +14,7 @@ use crate::core::{Endpoint, Result};
 pub use probe::probe;
 use std::sync::Arc;
 
-/// Opens a stream; `-` is standard input or output. A FIFO waits here for its other end, as every program does.
+/// Opens a stream; `-` is standard input or output. Opening a FIFO waits for its other end, as usual.
 pub(super) fn open(opening: Opening<'_>) -> Result<Arc<dyn Endpoint>> {
     Ok(Arc::new(ordered::Ordered::open(opening)?))
 }

@@ -9,17 +9,17 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// A stream: requests come one at a time, in ascending order.
+/// A stream: accepts one request at a time, in ascending order.
 #[derive(Debug)]
 pub(super) struct Ordered {
     facts: Facts,
     stream: Stream,
-    /// Offset of the next byte; bytes of a source before the first that is asked for are read and forgotten.
+    /// Offset of the next byte. Bytes of a source before the first requested one are read and discarded.
     position: AtomicU64,
-    /// What keeps other hauls from the bytes of a file that was redirected.
+    /// The lock on the bytes of a redirected file.
     #[allow(dead_code, reason = "it lives as long as this")]
     held: Option<Held>,
-    /// The end was seen: a terminal would otherwise have to be reported twice.
+    /// Whether the end was reached: on a terminal the user would otherwise have to enter it twice.
     ended: AtomicBool,
 }
 
@@ -36,11 +36,11 @@ impl Ordered {
             let fd = opening.open(OFlags::empty())?;
             Stream::own(fd)
         };
-        let first = if opening.side == Side::Source { 0 } else { opening.plan.offset };
+        let first = if opening.side == Side::Source { 0 } else { opening.plan.map.start() };
         Ok(Ordered { held, ..Ordered::over(opening.facts.clone(), stream.map_err(failed)?, first) })
     }
 
-    /// Over a stream that is open already; its next byte has the offset `first`.
+    /// Wraps an open stream whose next byte has the offset `first`.
     pub(super) fn over(facts: Facts, stream: Stream, first: u64) -> Self {
         Ordered { facts, stream, position: first.into(), held: None, ended: false.into() }
     }
@@ -55,14 +55,14 @@ impl Ordered {
                 return Ok(0);
             }
         }
-        // Filled here rather than by one request after the other: each would be a hand-over between threads.
+        // Filled in a loop here: separate requests would each be passed between threads.
         let bytes = request.rest_mut();
         let mut filled = 0;
         while filled < bytes.len() {
             match self.read_some(&mut bytes[filled..]) {
                 Ok(0) => break,
                 Ok(moved) => filled += moved,
-                // Told by the next call again; these bytes have arrived.
+                // The next call returns the error again; these bytes were read.
                 Err(_) if filled > 0 => break,
                 Err(error) => return Err(error),
             }
@@ -97,10 +97,10 @@ impl Ordered {
     }
 }
 
-/// A descriptor of our own for standard input or output.
+/// A duplicate of standard input or output.
 fn standard_descriptor(side: Side) -> io::Result<OwnedFd> {
     let fd = if side == Side::Source { rustix::stdio::stdin() } else { rustix::stdio::stdout() };
-    // Above 2, so that it can never be mistaken for a standard descriptor that was closed.
+    // Above 2, so that it cannot be mistaken for a closed standard descriptor.
     Ok(rustix::io::fcntl_dupfd_cloexec(fd, 3)?)
 }
 
@@ -113,11 +113,11 @@ impl Endpoint for Ordered {
         if request.op == Op::Read {
             return self.read(request);
         }
-        // Behind a write that was cancelled there is a gap: nothing may follow.
-        self.stream.go_on()?;
+        // A cancelled write leaves a gap, so nothing may be written after it.
+        self.stream.check_cancelled()?;
         let (at, position) = (request.at(), self.position.load(Relaxed));
         if at != position {
-            // A fault of this program; what has gone into a pipe cannot be taken back.
+            // A bug in haul; bytes written to a pipe cannot be taken back.
             return Err(io::Error::other(format!("byte {at} would be written at the position of byte {position}")));
         }
         if request.op == Op::Write {

@@ -1,4 +1,4 @@
-//! A descriptor without offsets, read and written so that a wait can be cancelled at any moment.
+//! A descriptor without offsets, whose reads and writes can be cancelled while they wait.
 use crate::core::Side;
 use crate::sys::socket;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
@@ -8,22 +8,22 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Room in a pipe, where we may enlarge it: as much as an ordinary user may ask for. More than one block of most
-/// copies, so that the process at the other end works while we do.
+/// Requested pipe capacity, the default maximum for unprivileged users. It exceeds the block size of most copies, so
+/// that the process at the other end can work in parallel.
 const PIPE_BYTES: usize = 1 << 20;
 
-/// A pipe that polls as writable takes this much without blocking (PIPE_BUF).
+/// Number of bytes that a writable pipe accepts without blocking (PIPE_BUF).
 const SURE_BYTES: usize = 4096;
 
-/// How to keep a call from blocking for good.
+/// How to keep calls from blocking indefinitely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NonblockingMethod {
-    /// The open file description is our own and has O_NONBLOCK.
+    /// A separate open file description with O_NONBLOCK.
     Nonblocking,
-    /// A socket: each call says that it must not block.
+    /// A socket: each call is non-blocking.
     Socket,
-    /// The description is shared with other processes, for whom O_NONBLOCK would be a surprise: poll first, and write
-    /// no more than surely goes.
+    /// An open file description shared with other processes, which do not expect O_NONBLOCK: poll first, and write no
+    /// more than PIPE_BUF.
     Shared,
 }
 
@@ -32,23 +32,23 @@ enum NonblockingMethod {
 pub(super) struct Stream {
     fd: OwnedFd,
     manner: NonblockingMethod,
-    /// A read that returned less than asked has what there is; the next would wait for a line.
+    /// Whether a short read means that no more input is available now: another read would wait for a line.
     terminal: bool,
     cancelled: AtomicBool,
-    /// Readable from the moment of cancelling: wakes every poll.
+    /// Readable after cancellation, which wakes every poll.
     wake: OwnedFd,
 }
 
 impl Stream {
-    /// A descriptor that we opened ourselves.
+    /// A descriptor that haul opened itself.
     pub(super) fn own(fd: OwnedFd) -> io::Result<Self> {
         let flags = rustix::fs::fcntl_getfl(&fd)?;
         rustix::fs::fcntl_setfl(&fd, flags | OFlags::NONBLOCK)?;
         Stream::new(fd, NonblockingMethod::Nonblocking)
     }
 
-    /// A descriptor that others have too, as standard input. Opening it again through /proc gives a description of our
-    /// own where that is possible: not for sockets, and not for a pipe that another user made.
+    /// A descriptor that other processes share, such as standard input. Opening it again through /proc returns a
+    /// separate open file description, except for sockets and pipes of other users.
     pub(super) fn inherited(fd: OwnedFd, side: Side) -> io::Result<Self> {
         let kind = FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode);
         if kind == FileType::Socket {
@@ -67,7 +67,7 @@ impl Stream {
 
     fn new(fd: OwnedFd, manner: NonblockingMethod) -> io::Result<Self> {
         if rustix::pipe::fcntl_getpipe_size(&fd).is_ok_and(|bytes| bytes < PIPE_BYTES) {
-            // A user over the limit of all pipes together is refused; a smaller pipe works as well.
+            // Users over the limit on pipe capacity are refused; a smaller pipe works as well.
             let _ = rustix::pipe::fcntl_setpipe_size(&fd, PIPE_BYTES);
         }
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
@@ -83,27 +83,27 @@ impl Stream {
         Ok(retry_on_intr(|| rustix::fs::fdatasync(&self.fd))?)
     }
 
-    /// Ends all waiting, now and from now on.
+    /// Cancels all current and later waits.
     pub(super) fn cancel(&self) {
         self.cancelled.store(true, Ordering::Release);
-        // Can only fail when the counter is full, and then it is readable.
+        // Fails only if the counter is full; the descriptor is readable then anyway.
         let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
     }
 
-    /// Whether waiting still makes sense.
+    /// Checks that the stream was not cancelled.
     ///
     /// # Errors
     /// ECANCELED after [`Stream::cancel`].
-    pub(super) fn go_on(&self) -> io::Result<()> {
+    pub(super) fn check_cancelled(&self) -> io::Result<()> {
         if self.cancelled.load(Ordering::Acquire) { Err(Errno::CANCELED.into()) } else { Ok(()) }
     }
 
-    /// It is worth trying for more after a read that returned something.
+    /// Whether another read may return more after a short one.
     pub(super) fn fills(&self) -> bool {
         !self.terminal
     }
 
-    /// Reads what comes, at least one byte unless it has ended.
+    /// Reads the available bytes, at least one unless the stream has ended.
     ///
     /// # Errors
     /// ECANCELED after [`Stream::cancel`].
@@ -114,10 +114,10 @@ impl Stream {
         })
     }
 
-    /// Writes as much as there is room for, at least one byte.
+    /// Writes at least one byte, and no more than there is room for.
     ///
     /// # Errors
-    /// ECANCELED after [`Stream::cancel`], EPIPE when the reader has closed it.
+    /// ECANCELED after [`Stream::cancel`]; EPIPE if the reader has closed the stream.
     pub(super) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         self.until_done(PollFlags::OUT, || match self.manner {
             NonblockingMethod::Nonblocking => Ok(rustix::io::write(&self.fd, bytes)?),
@@ -131,7 +131,7 @@ impl Stream {
             self.wait(events)?;
         }
         loop {
-            self.go_on()?;
+            self.check_cancelled()?;
             match call() {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.wait(events)?,
@@ -140,7 +140,7 @@ impl Stream {
         }
     }
 
-    /// Waits for `events` or for the cancelling.
+    /// Waits for `events` or for cancellation.
     fn wait(&self, events: PollFlags) -> io::Result<()> {
         loop {
             let mut both = [PollFd::new(&self.fd, events), PollFd::new(&self.wake, PollFlags::IN)];

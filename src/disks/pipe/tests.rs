@@ -1,4 +1,4 @@
-//! Streams that cannot be opened by a path: standard descriptors, shared pipes, sockets.
+//! Streams that cannot be opened by path: standard descriptors, shared pipes, sockets.
 use super::ordered::Ordered;
 use super::stream::Stream;
 use crate::core::{Arena, Endpoint, EndpointKind, Facts, Op, Request, Side};
@@ -18,7 +18,7 @@ fn request(op: Op, offset: u64, len: u32) -> Request {
 }
 
 #[test]
-fn an_inherited_pipe_stays_blocking_for_those_who_share_it() {
+fn an_inherited_pipe_stays_blocking_for_other_processes() {
     let (reader, writer) = std::io::pipe().unwrap();
     let shared = OwnedFd::from(writer.try_clone().unwrap());
     let _ours = ordered(shared, Side::Dest);
@@ -28,7 +28,7 @@ fn an_inherited_pipe_stays_blocking_for_those_who_share_it() {
 }
 
 #[test]
-fn more_than_fits_goes_through_a_pipe_in_one_request() {
+fn one_request_transfers_more_than_a_pipe_holds() {
     let (mut reader, writer) = std::io::pipe().unwrap();
     let dest = ordered(writer.into(), Side::Dest);
     let drain = thread::spawn(move || {
@@ -45,7 +45,7 @@ fn more_than_fits_goes_through_a_pipe_in_one_request() {
 }
 
 #[test]
-fn bytes_that_are_not_the_next_ones_are_not_written_into_a_stream() {
+fn a_stream_refuses_writes_out_of_order() {
     let (mut reader, writer) = std::io::pipe().unwrap();
     let dest = ordered(writer.into(), Side::Dest);
     assert_eq!(dest.perform(&mut request(Op::Write, 0, 100)).unwrap(), 100);
@@ -60,7 +60,7 @@ fn bytes_that_are_not_the_next_ones_are_not_written_into_a_stream() {
 }
 
 #[test]
-fn a_socket_is_read_and_written_and_its_end_is_seen() {
+fn a_socket_is_read_and_written_to_its_end() {
     let (near, mut far) = UnixStream::pair().unwrap();
     let source = ordered(near.try_clone().unwrap().into(), Side::Source);
     far.write_all(b"hello world").unwrap();
@@ -80,7 +80,7 @@ fn a_socket_is_read_and_written_and_its_end_is_seen() {
 }
 
 #[test]
-fn a_socket_whose_peer_went_away_is_a_broken_pipe_and_no_signal() {
+fn a_closed_socket_is_a_broken_pipe_and_no_signal() {
     let (near, far) = UnixStream::pair().unwrap();
     let dest = ordered(near.into(), Side::Dest);
     drop(far);
@@ -89,7 +89,7 @@ fn a_socket_whose_peer_went_away_is_a_broken_pipe_and_no_signal() {
 }
 
 #[test]
-fn a_socket_that_waits_can_be_cancelled() {
+fn a_waiting_socket_can_be_cancelled() {
     let (near, _far) = UnixStream::pair().unwrap();
     let source = ordered(near.into(), Side::Source);
     thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! What kind of thing an address means.
+//! Resolves addresses to kinds of endpoints.
 use super::character;
 use super::passthrough;
 use super::snapshot::Snapshot;
@@ -12,30 +12,30 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-/// Links that are followed to a file that does not exist; the kernel follows as many.
+/// Maximum number of symbolic links followed to a missing file, as in the kernel.
 const LINKS_MAX: usize = 40;
 
-/// File systems whose files are made as they are read: their sizes say nothing.
+/// File systems with generated files, whose sizes are meaningless.
 const MADE_AS_READ: [&str; 9] =
     ["proc", "sysfs", "debugfs", "tracefs", "securityfs", "cgroup", "cgroup2", "configfs", "pstore"];
 
-/// What an address leads to.
+/// The result of resolving an address.
 #[derive(Debug)]
 pub(super) struct ResolvedAddress {
-    /// Every symbolic link resolved; `-` for itself.
+    /// The path with all symbolic links resolved; `-` unchanged.
     pub(super) path: PathBuf,
     pub(super) kind: EndpointKind,
-    /// What it is; of a file that is to be made, what its directory is.
+    /// Status of the file, or, if it is to be created, of its directory.
     pub(super) stat: Stat,
     pub(super) exists: bool,
-    /// What it can be compared by; `None` for what cannot be the same as anything else.
+    /// The identity for comparisons; `None` if it cannot be the same as another endpoint.
     pub(super) id: Option<FileId>,
-    /// The node was named that takes the disk's commands; `path` is the block device behind it, where there is one.
+    /// The node for commands, if the address names one; `path` is then its block device, if there is one.
     pub(super) node: Option<Passthrough>,
 }
 
 impl ResolvedAddress {
-    /// Which stream it is, whatever its name and kind; of what is no stream, nothing.
+    /// The identity of the stream, regardless of its name; `None` if it is not a stream.
     pub(super) fn stream(&self, sysfs: &Sysfs) -> Option<FileId> {
         let Stat { st_dev, st_ino, st_rdev, st_mode, .. } = self.stat;
         match FileType::from_raw_mode(st_mode) {
@@ -46,7 +46,7 @@ impl ResolvedAddress {
     }
 }
 
-/// Finds out what `address` leads to.
+/// Resolves `address`.
 pub(super) fn find(address: &str, side: Side, snapshot: &Snapshot) -> Result<ResolvedAddress> {
     if address.is_empty() {
         let error = Error::new(Kind::Usage, format!("{} has an empty name", side.name())).on(side);
@@ -63,9 +63,9 @@ pub(super) fn find(address: &str, side: Side, snapshot: &Snapshot) -> Result<Res
     }
 }
 
-/// Standard input or output. Whatever was redirected there is a stream, also a file: the position at which a program
-/// left it is where to go on, and it may be in the middle. A block device is refused: as a stream it would get none of
-/// the checks that keep a disk in use from being overwritten, and one that is pulled out would look like its end.
+/// Standard input or output. Anything redirected there is a stream, even a file, because the copy must continue at the
+/// current offset, which may be in the middle. A block device is refused: as a stream it would bypass all checks
+/// against overwriting a disk in use, and its removal would look like its end.
 fn standard(side: Side, sysfs: &Sysfs) -> Result<ResolvedAddress> {
     let descriptor = if side == Side::Source { 0 } else { 1 };
     if was_closed(descriptor) {
@@ -76,7 +76,7 @@ fn standard(side: Side, sysfs: &Sysfs) -> Result<ResolvedAddress> {
         Side::Dest => rustix::fs::fstat(io::stdout().as_fd()),
     };
     let stat = stat.map_err(|errno| cannot_open(side, "-", errno.into()))?;
-    // Kept, so that a copy of a file onto itself is noticed though one of them is redirected.
+    // The identity is needed to detect a copy of a file onto itself if one side is redirected.
     let (kind, id) = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => (EndpointKind::FileStream, Some(FileId::File(stat.st_dev, stat.st_ino))),
         FileType::BlockDevice => return Err(redirected_device(side)),
@@ -94,7 +94,7 @@ fn standard(side: Side, sysfs: &Sysfs) -> Result<ResolvedAddress> {
     Ok(ResolvedAddress { path, kind, stat, exists: true, id, node: None })
 }
 
-/// The name of the file that was redirected, where it still has one.
+/// The path of the redirected file, if it still has one.
 fn redirected_file(descriptor: impl std::fmt::Display, stat: &Stat) -> Option<PathBuf> {
     let path = fs::read_link(format!("/proc/self/fd/{descriptor}")).ok()?;
     let same = |other: Stat| (other.st_dev, other.st_ino) == (stat.st_dev, stat.st_ino);
@@ -132,7 +132,7 @@ fn existing(address: &str, path: PathBuf, stat: Stat, side: Side, snapshot: &Sna
     Ok(ResolvedAddress { path, kind, stat, exists: true, id, node: None })
 }
 
-/// The disk whose commands `node` takes: everything but the bytes themselves is asked of its block device `number`.
+/// The disk of `node`: all facts except for I/O come from its block device `number`.
 fn behind(address: &str, side: Side, node: Passthrough, number: Option<u64>, stat: Stat) -> Result<ResolvedAddress> {
     let kind = EndpointKind::Block;
     let (Some(path), Some(number)) = (node.block.clone(), number) else {
@@ -152,7 +152,7 @@ fn behind(address: &str, side: Side, node: Passthrough, number: Option<u64>, sta
     Ok(ResolvedAddress { path, kind, stat, exists: true, id: Some(FileId::Device(number)), node: Some(node) })
 }
 
-/// The path without symbolic links, where it has such a name: pipes and deleted files below /proc/self/fd have none.
+/// The path without symbolic links, if there is one: pipes and deleted files under /proc/self/fd have none.
 fn resolved(path: &Path, stat: &Stat) -> PathBuf {
     let same = |other: &PathBuf| {
         rustix::fs::stat(other).is_ok_and(|other| (other.st_dev, other.st_ino) == (stat.st_dev, stat.st_ino))
@@ -160,7 +160,7 @@ fn resolved(path: &Path, stat: &Stat) -> PathBuf {
     canonical(path).ok().filter(same).unwrap_or_else(|| path.to_owned())
 }
 
-/// A dest that does not exist: a file to be made, unless it looks like the name of a device.
+/// A missing dest: a file to be created, unless the path looks like that of a device.
 fn missing(address: &str, snapshot: &Snapshot) -> Result<ResolvedAddress> {
     let mut path = PathBuf::from(address);
     for _ in 0..LINKS_MAX {
@@ -185,20 +185,20 @@ fn missing(address: &str, snapshot: &Snapshot) -> Result<ResolvedAddress> {
     Ok(ResolvedAddress { path, kind: EndpointKind::File, stat, exists: false, id: None, node: None })
 }
 
-/// A name below /dev that does not exist: a slip, or a device that is not plugged in.
+/// A missing path under /dev: a typing error, or a device that is not connected.
 fn no_device(address: &str) -> Error {
     let what = format!("destination {address}: no such device, and haul creates no regular file under /dev");
     let advice = "Check the name and whether the device is connected; 'haul list' shows the available devices.";
     Error::new(Kind::Refused, what).on(Side::Dest).advise(advice)
 }
 
-/// The directory nearest to `path` that is there: /dev for /dev/disk/by-id/x where nothing has an id.
+/// The nearest existing directory above `path`, such as /dev for /dev/disk/by-id/x.
 fn nearest(path: &Path) -> &Path {
     path.ancestors().skip(1).find(|above| above.is_dir()).unwrap_or(Path::new("/"))
 }
 
-/// Whether a new file in `directory` would lie among the device nodes: anywhere in a devtmpfs, and below /dev unless
-/// something else is mounted there, as /dev/shm.
+/// Whether a new file in `directory` would be among device nodes: on a devtmpfs, or under /dev unless another file
+/// system is mounted there, such as /dev/shm.
 fn among_devices(directory: &Path, snapshot: &Snapshot) -> bool {
     let dev = Path::new("/dev");
     let mount = snapshot.mount_of(directory);
@@ -209,7 +209,7 @@ fn among_devices(directory: &Path, snapshot: &Snapshot) -> bool {
     directory.starts_with(dev) && !own
 }
 
-/// The directory that `path` lies in.
+/// The directory that contains `path`.
 fn parent(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
@@ -252,15 +252,15 @@ fn directory(address: &str, side: Side) -> Error {
     Error::new(Kind::Usage, what).on(side).advise(advice)
 }
 
-/// A name that can only be that of a directory, where nothing is.
+/// A missing path that can only name a directory.
 fn absent_directory(address: &str) -> Error {
     let what = format!("directory {address} does not exist");
     let advice = "Name the file to write; create a new directory first.";
     Error::new(Kind::Usage, what).on(Side::Dest).advise(advice)
 }
 
-/// The failure of a look at `address`.
-pub(super) fn cannot_open(side: Side, address: &str, cause: io::Error) -> Error {
+/// The error of examining `address`.
+pub(in crate::disks) fn cannot_open(side: Side, address: &str, cause: io::Error) -> Error {
     let name = match (address, side) {
         ("-", Side::Source) => "(standard input)",
         ("-", Side::Dest) => "(standard output)",

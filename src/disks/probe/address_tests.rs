@@ -1,4 +1,4 @@
-//! What addresses mean.
+//! Tests of resolving addresses.
 use super::address::ResolvedAddress;
 use super::tree::Tree;
 use super::{address, character, dest, source};
@@ -14,7 +14,7 @@ fn find(address: &str, side: Side) -> Result<ResolvedAddress> {
 }
 
 #[test]
-fn devices_of_bytes_are_known_by_their_numbers_under_any_name() {
+fn character_devices_are_recognized_by_number_under_any_name() {
     let dir = tempfile::tempdir().unwrap();
     let link = dir.path().join("x");
     symlink("/dev/zero", &link).unwrap();
@@ -32,35 +32,35 @@ fn devices_of_bytes_are_known_by_their_numbers_under_any_name() {
 }
 
 #[test]
-fn streams_are_pipes_whatever_their_name() {
+fn streams_are_pipes_under_any_name() {
     let dir = tempfile::tempdir().unwrap();
     let (fifo, socket) = (dir.path().join("fifo"), dir.path().join("socket"));
     rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
     let _listener = UnixListener::bind(&socket).unwrap();
     let (reader, _writer) = std::io::pipe().unwrap();
-    // As a shell hands over `<(command)`: a name that has no other.
+    // A path without any other name, as a shell passes for `<(command)`.
     let inherited = format!("/dev/fd/{}", reader.as_raw_fd());
     for address in [fifo.to_str().unwrap(), &inherited] {
         let facts = source(address).unwrap();
         assert_eq!((facts.kind, facts.order, facts.size), (EndpointKind::Pipe, Order::Ascending, None), "{address}");
         assert!(rustix::fs::stat(&facts.path).is_ok(), "{:?} can be opened", facts.path);
     }
-    // The kernel opens no socket by its name, for either side.
+    // The kernel does not open sockets by path, for either side.
     let error = source(socket.to_str().unwrap()).unwrap_err();
     assert_eq!(error.kind, Kind::Usage, "{error}");
     let facts = source("-").unwrap();
-    // Whatever the tests were given as standard input.
+    // The standard input of the test process may be anything.
     assert!(facts.kind.is_stream(), "{:?}", facts.kind);
     assert_eq!(facts.path.to_str(), Some("-"));
 }
 
 #[test]
-fn a_file_that_is_made_as_it_is_read_is_a_stream_because_its_size_is_no_size() {
+fn a_generated_file_of_proc_is_a_stream() {
     assert_eq!(source("/proc/self/status").unwrap().kind, EndpointKind::FileStream);
 }
 
 #[test]
-fn what_cannot_be_an_endpoint_is_refused_with_advice() {
+fn unsupported_file_types_are_refused_with_advice() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().to_str().unwrap();
     let file = format!("{path}/file");
@@ -92,7 +92,7 @@ fn what_cannot_be_an_endpoint_is_refused_with_advice() {
 }
 
 #[test]
-fn a_file_that_is_to_be_made_has_a_path_without_links_and_may_lie_in_dev_shm() {
+fn a_file_to_create_has_a_resolved_path_and_may_be_in_dev_shm() {
     let dir = tempfile::tempdir_in("/dev/shm").unwrap();
     let real = dir.path().join("real");
     fs::create_dir(&real).unwrap();

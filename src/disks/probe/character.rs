@@ -1,23 +1,23 @@
-//! Character devices: the few that bytes can be copied from or to, and names for the rest.
+//! Character devices: the few that haul supports, and messages about the others.
 use super::sysfs::{Sysfs, names_in, text};
 use crate::core::{EndpointKind, Error, Kind, Result, Side};
 use crate::sys;
 use rustix::fs::{major, makedev, minor};
 use std::fs;
 
-/// /dev/ptmx makes a new terminal whenever it is opened, so that it is none itself.
+/// /dev/ptmx creates a new terminal whenever it is opened, so it is not a terminal itself.
 const PTMX: (u32, u32) = (5, 2);
 
-/// The controlling terminal of the code that opens it: /dev/tty.
+/// The controlling terminal of the process: /dev/tty.
 const TTY: (u32, u32) = (5, 0);
 
-/// What the kernel writes its messages to: /dev/console.
+/// The system console: /dev/console.
 const CONSOLE: (u32, u32) = (5, 1);
 
-/// The virtual terminal in front: /dev/tty0.
+/// The active virtual terminal: /dev/tty0.
 const TTY0: (u32, u32) = (4, 0);
 
-/// What a character device is to a copy.
+/// The kind of endpoint of a character device.
 pub(super) fn kind(address: &str, number: u64, side: Side, sysfs: &Sysfs) -> Result<EndpointKind> {
     match (major(number), minor(number)) {
         (1, 3) => Ok(EndpointKind::Null),
@@ -27,17 +27,17 @@ pub(super) fn kind(address: &str, number: u64, side: Side, sysfs: &Sysfs) -> Res
     }
 }
 
-/// Whether the character device of that number is a terminal.
+/// Whether the character device with this number is a terminal.
 pub(super) fn is_terminal(number: u64, sysfs: &Sysfs) -> bool {
     let numbers = (major(number), minor(number));
     let subsystem = fs::canonicalize(sysfs.path(&format!("dev/char/{}:{}/subsystem", numbers.0, numbers.1)));
-    let said = subsystem.is_ok_and(|dir| dir.file_name().is_some_and(|name| name == "tty"));
-    // Terminals of a terminal emulator are not in sysfs.
-    numbers != PTMX && (said || matches!(numbers.0, 4 | 5 | 136..=143))
+    let messages = subsystem.is_ok_and(|dir| dir.file_name().is_some_and(|name| name == "tty"));
+    // Pseudo-terminals are not in sysfs.
+    numbers != PTMX && (messages || matches!(numbers.0, 4 | 5 | 136..=143))
 }
 
-/// The terminal that a node stands for: /dev/tty for that of the process, /dev/tty0 for the one in front, /dev/console
-/// for the last of those that the kernel writes to. Others stand for themselves, as does a node that leads to nothing.
+/// The terminal that a node refers to: for /dev/tty the controlling terminal, for /dev/tty0 the active one, for
+/// /dev/console the last of the active consoles. Returns other nodes, and nodes that refer to none, unchanged.
 pub(super) fn terminal_behind(number: u64, sysfs: &Sysfs) -> u64 {
     match (major(number), minor(number)) {
         TTY => controlling_terminal().unwrap_or(number),
@@ -50,16 +50,16 @@ pub(super) fn terminal_behind(number: u64, sysfs: &Sysfs) -> u64 {
     }
 }
 
-/// The number of the terminal that controls this process; `None`: it has none.
+/// Device number of the controlling terminal; `None` if there is none.
 fn controlling_terminal() -> Option<u64> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    // The name of the program, which may hold anything, ends with the last bracket; the terminal is four fields on.
+    // The program name may contain anything and ends with the last parenthesis; the terminal is four fields after it.
     let field = stat.rsplit_once(')')?.1.split_whitespace().nth(4)?;
     let number = field.parse::<i64>().ok().filter(|&number| number != 0)? as u32;
     Some(makedev(number >> 8 & 0xfff, number & 0xff | number >> 12 & 0xfff00))
 }
 
-/// The terminal that is named last in the `active` of another.
+/// The last terminal in the attribute `active` of the device `name`.
 fn last_active(name: &str, sysfs: &Sysfs) -> Option<u64> {
     let class = sysfs.path("class/tty");
     let active = text(&class.join(name), "active")?;
@@ -77,7 +77,7 @@ fn no_use(address: &str, numbers: (u32, u32), side: Side, sysfs: &Sysfs) -> Erro
     Error::new(Kind::Usage, what).on(side).advise(advice)
 }
 
-/// The block device that a pass-through node (sg, bsg, ng) belongs to.
+/// The block device of a passthrough node (sg, bsg, ng).
 fn block_device(numbers: (u32, u32), sysfs: &Sysfs) -> Option<String> {
     let dir = sys::resolved(&sysfs.path(&format!("dev/char/{}:{}", numbers.0, numbers.1))).ok()?;
     if let Some(name) = names_in(&dir.join("device/block")).into_iter().next() {
@@ -94,7 +94,7 @@ mod tests {
     use crate::disks::probe::tree::Tree;
 
     #[test]
-    fn a_terminal_is_one_under_all_its_names() {
+    fn a_terminal_is_recognized_under_all_its_names() {
         let tree = Tree::new();
         let sysfs = tree.snapshot("").sysfs;
         let behind = |numbers: (u32, u32)| {

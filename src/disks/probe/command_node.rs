@@ -1,4 +1,4 @@
-//! Nodes that take commands and no bytes, named where bytes are to be read or written.
+//! Refuses nodes that accept only commands if they are named as a source or destination file.
 use super::passthrough;
 use super::sysfs::{Sysfs, names_in, text};
 use crate::core::{CommandSet, Error, Kind, Side};
@@ -8,8 +8,8 @@ use std::path::Path;
 /// Major number of SCSI generic nodes, from the kernel's `devices.txt`.
 const SCSI_GENERIC_MAJOR: u32 = 21;
 
-/// Why `name`, the character device of this number, cannot be read or written as a file: a read of a SCSI generic node
-/// waits for the answer to a command that was never given, and bytes written to it are taken for a command.
+/// Why `name`, the character device with this number, cannot be read or written as a file: reading a SCSI generic node
+/// waits for the result of a command, and data written to it is interpreted as a command.
 pub(super) fn refusal(name: &str, number: u64, side: Side, sysfs: &Sysfs) -> Option<Error> {
     let numbers = (major(number), minor(number));
     let found = passthrough::of_node(sysfs, Path::new(name), numbers);
@@ -33,19 +33,19 @@ pub(super) fn refusal(name: &str, number: u64, side: Side, sysfs: &Sysfs) -> Opt
     Some(Error::new(Kind::Refused, format!("cannot {verb} {name}: it is {what}")).on(side).advise(advice))
 }
 
-/// How the bytes of the device in `dir` are had.
+/// How to access the data of the device in `dir`.
 fn scsi_advice(dir: &Path, block: Option<String>) -> String {
     let sg_dd = "Use 'haul sg_dd' instead of 'haul dd' to copy with SCSI commands";
     if let Some(node) = block {
         return format!("{sg_dd}, or name {node}.");
     }
     let tapes = names_in(&dir.join("scsi_tape"));
-    // Of the nodes of a drive that one neither rewinds nor has a mode of its own.
+    // Of the nodes of a tape drive, the non-rewinding one in the default mode.
     if let Some(tape) = tapes.iter().filter(|name| name.starts_with("nst")).min_by_key(|name| name.len()) {
         return format!("It is a tape drive: name /dev/{tape}.");
     }
     match text(dir, "type").map(|kind| kind.trim().to_owned()).as_deref() {
-        // Disks, write-once and optical ones, CD drives, simplified and zoned disks.
+        // Disks, write-once and optical memory, CD drives, simplified and zoned disks.
         None | Some("0" | "4" | "5" | "7" | "14" | "20") => format!("{sg_dd}."),
         Some(_) => "It is not a disk, so haul cannot copy from or to it: see 'haul list'.".to_owned(),
     }
@@ -57,8 +57,8 @@ mod tests {
     use super::*;
     use rustix::fs::makedev;
 
-    /// sg3 of a device with these files in its directory.
-    fn said(files: &[(&str, &str)], block: bool) -> String {
+    /// The messages for sg3, with these files in the directory of its device.
+    fn messages(files: &[(&str, &str)], block: bool) -> String {
         let tree = Tree::new();
         let device = "devices/pci/host2/2:0:0:0";
         if block {
@@ -81,25 +81,25 @@ mod tests {
     }
 
     #[test]
-    fn what_to_do_instead_depends_on_what_stands_behind_the_node() {
+    fn the_advice_depends_on_the_device_behind_the_node() {
         assert_eq!(
-            said(&[], true),
+            messages(&[], true),
             "Use 'haul sg_dd' instead of 'haul dd' to copy with SCSI commands, or name /dev/sdk."
         );
         assert!(
-            said(&[("type", "0\n")], false).ends_with("to copy with SCSI commands."),
+            messages(&[("type", "0\n")], false).ends_with("to copy with SCSI commands."),
             "a disk without a block device"
         );
         let tape =
             [("type", "1\n"), ("scsi_tape/st0/dev", ""), ("scsi_tape/nst0a/dev", ""), ("scsi_tape/nst0/dev", "")];
-        assert_eq!(said(&tape, false), "It is a tape drive: name /dev/nst0.");
+        assert_eq!(messages(&tape, false), "It is a tape drive: name /dev/nst0.");
         for kind in ["3", "6", "8", "13"] {
-            assert!(said(&[("type", kind)], false).contains("not a disk"), "{kind}");
+            assert!(messages(&[("type", kind)], false).contains("not a disk"), "{kind}");
         }
     }
 
     #[test]
-    fn a_node_that_sysfs_does_not_know_is_known_by_its_number_and_others_take_bytes() {
+    fn a_node_missing_in_sysfs_is_recognized_by_its_number() {
         let tree = Tree::new();
         let sysfs = tree.snapshot("").sysfs;
         let of = |number| refusal("x", number, Side::Source, &sysfs);

@@ -1,34 +1,35 @@
-//! Where the bytes of an endpoint lie in the end: below partitions, loop devices, dm and md devices, file systems.
+//! The disks and files that store the bytes of an endpoint: below partitions, loop devices, dm and md devices, file
+//! systems.
 use super::snapshot::Snapshot;
 use super::sysfs::Device;
 use crate::core::{FileId, Ground};
 use std::path::Path;
 
-/// The levels of a block device: itself, then everything beneath.
+/// The levels of a block device: the device itself, then everything below it.
 pub(super) fn of_device(snapshot: &Snapshot, device: &Device) -> Vec<Ground> {
     let mut levels = Levels { snapshot, found: Vec::new() };
     levels.device(device, Some(0));
     levels.found
 }
 
-/// The levels of a regular file: itself, then the disks of its file system.
+/// The levels of a regular file: the file itself, then the disks of its file system.
 pub(super) fn of_file(snapshot: &Snapshot, dev: u64, ino: u64, path: &Path) -> Vec<Ground> {
     let mut levels = Levels { snapshot, found: Vec::new() };
     levels.file(FileId::File(dev, ino), path, Some(0));
     levels.found
 }
 
-/// The levels of a file that is to be made: the disks of the file system of its directory, whose `st_dev` is `dev`.
+/// The levels of a file to be created: the disks of the file system of its directory, whose `st_dev` is `dev`.
 pub(super) fn of_new_file(snapshot: &Snapshot, dev: u64, directory: &Path) -> Vec<Ground> {
     let mut levels = Levels { snapshot, found: Vec::new() };
     levels.filesystem(dev, directory);
     levels.found
 }
 
-/// File systems that keep files in memory and nowhere else.
+/// File systems that store files in memory only.
 const IN_MEMORY: [&str; 4] = ["tmpfs", "ramfs", "hugetlbfs", "devtmpfs"];
 
-/// What keeps one of these levels, or the file system with the number `st_dev`, in memory.
+/// The volatile storage that one of these levels, or the file system with the number `st_dev`, is on.
 pub(super) fn memory(snapshot: &Snapshot, levels: &[Ground], st_dev: Option<u64>) -> Option<String> {
     let of_filesystem = |number: u64| {
         let mount = snapshot.mounts.iter().find(|mount| mount.number == number)?;
@@ -36,15 +37,22 @@ pub(super) fn memory(snapshot: &Snapshot, levels: &[Ground], st_dev: Option<u64>
     };
     let of_level = |level: &Ground| match level.id {
         FileId::File(number, _) => of_filesystem(number),
-        // Those of brd and zram.
-        FileId::Device(_) => {
-            let name = level.name.strip_prefix("/dev/")?;
-            let number = name.strip_prefix("zram").or_else(|| name.strip_prefix("ram"))?;
-            number.bytes().all(|digit| digit.is_ascii_digit()).then(|| level.name.clone())
+        FileId::Device(_) if is_ram_disk(&level.name) => Some(level.name.clone()),
+        FileId::Device(number) => {
+            let device = snapshot.sysfs.device(number).filter(Device::has_unflushed_cache)?;
+            let why = "whose volatile write cache the kernel does not flush (it is set to write through)";
+            Some(format!("{}, {why}", device.node()))
         }
-        FileId::Node(_) => None,
+        FileId::Node(_) | FileId::Export(_) => None,
     };
     st_dev.and_then(of_filesystem).or_else(|| levels.iter().find_map(of_level))
+}
+
+/// Whether it is a brd or zram device.
+fn is_ram_disk(node: &str) -> bool {
+    let name = node.strip_prefix("/dev/").unwrap_or(node);
+    let number = name.strip_prefix("zram").or_else(|| name.strip_prefix("ram"));
+    number.is_some_and(|number| number.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
 struct Levels<'a> {
@@ -53,7 +61,7 @@ struct Levels<'a> {
 }
 
 impl Levels<'_> {
-    /// Whether this level is new: over two legs of a mirror one disk may be reached twice.
+    /// Whether this level is new: both legs of a mirror may be on the same disk.
     fn is_new(&self, id: FileId) -> bool {
         !self.found.iter().any(|known| known.id == id)
     }
@@ -93,7 +101,7 @@ impl Levels<'_> {
         }
     }
 
-    /// Which blocks of the disk a file has is the file system's affair.
+    /// The offsets of a file's blocks on the disk are unknown.
     fn filesystem(&mut self, dev: u64, path: &Path) {
         for device in self.snapshot.devices_of(dev, path) {
             self.device(&device, None);

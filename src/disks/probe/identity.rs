@@ -1,4 +1,4 @@
-//! Who a device is: model, serial number, world wide name, and how it is connected.
+//! The identity of a device: model, serial number, world wide name, and transport.
 use super::snapshot::Snapshot;
 use super::sysfs::{Device, text};
 use crate::core::{Identity, Partition};
@@ -7,37 +7,38 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-/// Who the device is; for a partition, who its disk is. What sysfs does not say, udev may.
+/// The identity of a device; for a partition, that of its disk. Values missing in sysfs come from udev.
 pub(super) fn identity(snapshot: &Snapshot, device: &Device) -> Identity {
     let disk = device.disk().unwrap_or_else(|| device.clone());
     let udev = udev_properties(&snapshot.udev, disk.number);
-    let said = |names: &[&str]| names.iter().find_map(|name| tidied(udev.get(*name)?));
+    let messages = |names: &[&str]| names.iter().find_map(|name| tidied(udev.get(*name)?));
     let transport = transport(&disk);
     Identity {
         model: model(&disk, transport.as_deref())
             .or_else(|| tidied(&unescaped(udev.get("ID_MODEL_ENC")?)))
-            .or_else(|| said(&["ID_MODEL"])),
-        serial: serial(&disk).or_else(|| said(&["ID_SCSI_SERIAL", "ID_SERIAL_SHORT"])),
+            .or_else(|| messages(&["ID_MODEL"])),
+        serial: serial(&disk).or_else(|| messages(&["ID_SCSI_SERIAL", "ID_SERIAL_SHORT"])),
         wwn: attribute(&disk.dir, &["device/wwid", "wwid", "eui", "nguid", "dm/uuid", "md/uuid"])
-            .or_else(|| said(&["ID_WWN_WITH_EXTENSION", "ID_WWN"])),
+            .or_else(|| messages(&["ID_WWN_WITH_EXTENSION", "ID_WWN"])),
         transport,
+        version: None,
     }
 }
 
-/// The partitions of a whole device, what is on them unasked.
+/// The partitions of a whole device, without their content.
 pub(super) fn partitions(device: &Device) -> Vec<Partition> {
-    let told = |part: Device| Partition { offset: part.start(), len: part.len(), name: part.name, content: None };
-    device.partitions().into_iter().map(told).collect()
+    let reported = |part: Device| Partition { offset: part.start(), len: part.len(), name: part.name, content: None };
+    device.partitions().into_iter().map(reported).collect()
 }
 
-/// Vendor and model; of a dm device the name that its maker gave it.
+/// Vendor and model; for a dm device its name.
 fn model(disk: &Device, transport: Option<&str>) -> Option<String> {
-    // What virtio calls the vendor is a PCI number.
+    // The vendor of a virtio device is a PCI ID.
     if transport == Some("virtio") {
         return None;
     }
     let model = attribute(&disk.dir, &["device/model", "device/name", "dm/name"])?;
-    // ATA is the vendor of every disk that a bridge or library translates for.
+    // The vendor ATA stands for all disks behind a SATA translation layer.
     match attribute(&disk.dir, &["device/vendor"]).filter(|vendor| vendor != "ATA" && !vendor.starts_with("0x")) {
         Some(vendor) if !model.starts_with(&vendor) => Some(format!("{vendor} {model}")),
         _ => Some(model),
@@ -48,17 +49,17 @@ fn serial(disk: &Device) -> Option<String> {
     if let Some(serial) = attribute(&disk.dir, &["serial", "device/serial"]) {
         return Some(serial);
     }
-    // The page of the SCSI inquiry has a header of four bytes.
+    // The SCSI VPD page has a header of four bytes.
     let page = fs::read(disk.dir.join("device/vpd_pg80")).unwrap_or_default();
     if let Some(serial) = page.get(4..).and_then(|bytes| tidied(&String::from_utf8_lossy(bytes))) {
         return Some(serial);
     }
-    // A disk behind a USB bridge often does not say its own; the bridge has one.
+    // A disk behind a USB bridge often has no serial number in sysfs; the bridge has one.
     let bridge = disk.dir.ancestors().find(|dir| dir.join("idVendor").exists())?;
     attribute(bridge, &["serial"])
 }
 
-/// How it is connected, by the directories it lies in and by its name.
+/// The transport, from the disk's directory and name.
 fn transport(disk: &Device) -> Option<String> {
     let by_name = [
         ("loop", "loop"),
@@ -78,7 +79,7 @@ fn transport(disk: &Device) -> Option<String> {
             |part: &str| part.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
         disk.dir.components().any(|part| numbered(&part.as_os_str().to_string_lossy()))
     };
-    // The most telling first: all of these but virtio disks have a SCSI host too.
+    // The most specific first: all of these except virtio disks are below a SCSI host too.
     let by_place = [
         ("usb", "usb"),
         ("ata", "sata"),
@@ -92,12 +93,12 @@ fn transport(disk: &Device) -> Option<String> {
     by_place.iter().find(|(prefix, _)| has(prefix)).map(|(_, name)| (*name).to_owned())
 }
 
-/// The first of several attributes that says something.
+/// The first non-empty attribute of `names`.
 pub(super) fn attribute(dir: &Path, names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| tidied(&text(dir, name)?))
 }
 
-/// Fixed-width fields of old standards without their padding; `None` where nothing is left.
+/// Text without the padding of fixed-width fields; `None` if it is empty.
 fn tidied(text: &str) -> Option<String> {
     let printable: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let words: Vec<&str> = printable.split_whitespace().collect();
@@ -112,7 +113,7 @@ fn udev_properties(udev: &Path, number: u64) -> HashMap<String, String> {
     properties.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-/// A value that udev wrote with `\x20` for a blank.
+/// Decodes a value in which udev encoded blanks as `\x20`.
 fn unescaped(value: &str) -> String {
     let mut bytes = Vec::with_capacity(value.len());
     let mut parts = value.split("\\x");

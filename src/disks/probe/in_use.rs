@@ -1,4 +1,4 @@
-//! Who uses a device or file that may be about to be overwritten.
+//! Detects uses of a device or file that is to be overwritten.
 use super::ground;
 use super::snapshot::Snapshot;
 use super::sysfs::Device;
@@ -7,11 +7,11 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::path::Path;
 
-/// Mount points without which the running system is lost.
+/// Mount points that the running system needs.
 const SYSTEM: [&str; 6] = ["/", "/boot", "/boot/efi", "/boot/firmware", "/efi", "/usr"];
 
-/// Uses of a block device: of itself, of its parts, of what is on top of them, and of what is beneath it in the same
-/// place.
+/// Uses of a block device: of itself, of its partitions, of devices stacked on them, and of overlapping extents of the
+/// devices below.
 pub(super) fn of_device(snapshot: &Snapshot, device: &Device) -> Vec<InUse> {
     let mut uses = Uses::new(snapshot);
     uses.upwards(device);
@@ -19,7 +19,7 @@ pub(super) fn of_device(snapshot: &Snapshot, device: &Device) -> Vec<InUse> {
     uses.into_sorted(FileId::Device(device.number))
 }
 
-/// Uses of a regular file: loop devices on top of it, and swapping.
+/// Uses of a regular file: loop devices on it, and swap space.
 pub(super) fn of_file(snapshot: &Snapshot, id: FileId, path: &Path) -> Vec<InUse> {
     let mut uses = Uses::new(snapshot);
     let name = path.display().to_string();
@@ -28,7 +28,7 @@ pub(super) fn of_file(snapshot: &Snapshot, id: FileId, path: &Path) -> Vec<InUse
     uses.into_sorted(id)
 }
 
-/// What has been found of uses, and which devices have been examined.
+/// The uses found so far, and the devices that were examined.
 struct Uses<'a> {
     snapshot: &'a Snapshot,
     seen: HashSet<u64>,
@@ -42,7 +42,7 @@ impl<'a> Uses<'a> {
         Uses { snapshot, seen: HashSet::new(), mounted: Vec::new(), swap: Vec::new(), held: Vec::new() }
     }
 
-    /// A device, its partitions, and everything made of them.
+    /// Examines a device, its partitions, and everything stacked on them.
     fn upwards(&mut self, device: &Device) {
         if !self.seen.insert(device.number) {
             return;
@@ -55,7 +55,7 @@ impl<'a> Uses<'a> {
         self.loops_over(FileId::Device(device.number), &device.name, None, 0..u64::MAX);
     }
 
-    /// What is mounted from exactly this device, and whether it is swap space.
+    /// Whether exactly this device is mounted or swap space.
     fn direct(&mut self, device: &Device) {
         let mounts = self.snapshot.mounts.iter().filter(|mount| mount.devices.contains(&device.number));
         for at in mounts.map(|mount| mount.at.clone()) {
@@ -80,7 +80,7 @@ impl<'a> Uses<'a> {
         }
     }
 
-    /// Loop devices over `range` of a file or device, `but` the one we came from.
+    /// Loop devices over `range` of a file or device, except for `but`, where the search came from.
     fn loops_over(&mut self, id: FileId, name: &str, but: Option<&Device>, range: Range<u64>) {
         let snapshot = self.snapshot;
         let others = snapshot.loops.iter().filter(|one| one.backing == id && Some(&one.device) != but);
@@ -92,8 +92,8 @@ impl<'a> Uses<'a> {
         }
     }
 
-    /// Uses of what is beneath `device` where its bytes of `range` are: the disk of a partition as a whole, a device
-    /// or file beneath a loop device. What a dm or md device is made of belongs to it alone, the kernel sees to that.
+    /// Examines what is below `device` for its extent `range`: the whole disk of a partition, or the device or file of
+    /// a loop device. The lower devices of a dm or md device are exclusively claimed by the kernel.
     fn beneath(&mut self, device: &Device, range: Range<u64>) {
         if let Some(disk) = device.disk() {
             self.lower(&disk, device, shifted(&range, device.start()));
@@ -113,7 +113,7 @@ impl<'a> Uses<'a> {
         }
     }
 
-    /// Uses of a device beneath, `from` apart, as far as they concern `range` of it.
+    /// Examines a lower device for uses of its extent `range`, except for `from`.
     fn lower(&mut self, device: &Device, from: &Device, range: Range<u64>) {
         if !self.seen.insert(device.number) {
             return;
@@ -129,17 +129,17 @@ impl<'a> Uses<'a> {
         self.beneath(device, range);
     }
 
-    /// All of it, the gravest first, then in the order in which it would have to be ended: what is on top first.
+    /// All uses, the most severe first, then in the order in which they have to be ended: upper devices first.
     fn into_sorted(mut self, id: FileId) -> Vec<InUse> {
         self.held.reverse();
-        let mut told = self.system(id);
-        told.append(&mut self.mounted);
-        told.append(&mut self.swap);
-        told.append(&mut self.held);
-        told
+        let mut reported = self.system(id);
+        reported.append(&mut self.mounted);
+        reported.append(&mut self.swap);
+        reported.append(&mut self.held);
+        reported
     }
 
-    /// Parts of the running system that are on it, at whatever height.
+    /// Parts of the running system on it, directly or through other devices.
     fn system(&self, id: FileId) -> Vec<InUse> {
         let snapshot = self.snapshot;
         let mut found = Vec::new();

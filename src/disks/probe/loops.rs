@@ -1,4 +1,4 @@
-//! Attached loop devices, and what each lies on.
+//! Attached loop devices and their backing files.
 use super::sysfs::{self, Device, Sysfs};
 use crate::core::FileId;
 use crate::sys::loop_device;
@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 /// An attached loop device.
 #[derive(Clone, Debug)]
 pub(super) struct Loop {
-    /// Itself.
+    /// The loop device.
     pub(super) device: Device,
-    /// The file or block device beneath.
+    /// The backing file or block device.
     pub(super) backing: FileId,
-    /// Its name for messages.
+    /// Path of the backing file, for messages.
     pub(super) backing_name: String,
-    /// Where the loop device's byte 0 is on it.
+    /// Offset of the loop device in the backing file.
     pub(super) offset: u64,
 }
 
-/// Every attached loop device of which it can be found out what it lies on.
+/// All attached loop devices whose backing file can be determined.
 pub(super) fn attached(sysfs: &Sysfs) -> Vec<Loop> {
     sysfs.disks_named("loop").into_iter().filter_map(look).collect()
 }
@@ -27,19 +27,19 @@ pub(super) fn attached(sysfs: &Sysfs) -> Vec<Loop> {
 fn look(device: Device) -> Option<Loop> {
     let backing_name = sysfs::text(&device.dir, "loop/backing_file")?;
     let stated = || sysfs::text(&device.dir, "loop/offset")?.trim().parse().ok();
-    // The device itself knows more than the path, which may be deleted, replaced, or mean something else here; but
-    // asking it takes a right that not everybody has.
-    let (backing, offset) = match ask(&device) {
+    // The ioctl is more reliable than the path, which may be deleted, replaced, or in another namespace, but it needs
+    // read permission for the device.
+    let (backing, offset) = match query(&device) {
         Some(known) => known,
         None => (id_of(Path::new(&backing_name))?, stated().unwrap_or(0)),
     };
     Some(Loop { device, backing, backing_name, offset })
 }
 
-fn ask(device: &Device) -> Option<(FileId, u64)> {
+fn query(device: &Device) -> Option<(FileId, u64)> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let fd = rustix::fs::open(PathBuf::from(device.node()), flags, Mode::empty()).ok()?;
-    // In a made-up tree, or a container with nodes of its own, the name may be another device's.
+    // In a simulated tree, or a container with its own nodes, the path may lead to another device.
     if rustix::fs::fstat(&fd).ok()?.st_rdev != device.number {
         return None;
     }
@@ -51,7 +51,7 @@ fn ask(device: &Device) -> Option<(FileId, u64)> {
     Some((backing, status.offset))
 }
 
-/// What a path leads to.
+/// Identity of the file that a path leads to.
 pub(super) fn id_of(path: &Path) -> Option<FileId> {
     let stat = rustix::fs::stat(path).ok()?;
     Some(match FileType::from_raw_mode(stat.st_mode) {

@@ -1,8 +1,8 @@
-//! What machine this is: for reports, which are worth little without it.
+//! The machine, for reports.
 use crate::core::Machine;
 use std::fs;
 
-/// What machine this is. What it does not report is left empty.
+/// The machine. Unknown values are left empty.
 pub fn machine() -> Machine {
     let name = rustix::system::uname();
     let text = |part: &std::ffi::CStr| part.to_string_lossy().into_owned();
@@ -17,7 +17,7 @@ pub fn machine() -> Machine {
     }
 }
 
-/// What stands behind the first `key` and its colon.
+/// The value after the first `key` and a colon.
 fn value(text: &str, key: &str) -> Option<String> {
     let line = text.lines().find(|line| line.starts_with(key))?;
     Some(line.split_once(':')?.1.trim().to_owned())
@@ -32,14 +32,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_machine_tells_its_kernel_and_memory() {
+    fn kernel_and_memory_of_this_machine_are_read() {
         let machine = machine();
         assert!(machine.kernel.starts_with(|first: char| first.is_ascii_digit()), "{machine:?}");
         assert!(machine.memory_bytes > 1 << 20 && machine.processors > 0, "{machine:?}");
     }
 
     #[test]
-    fn lines_that_are_not_as_expected_tell_nothing() {
+    fn unexpected_lines_are_ignored() {
         assert_eq!(memory_bytes("MemTotal:       2048 kB\n"), Some(2 << 20));
         assert_eq!(memory_bytes("MemTotal:       2048\n"), None);
         assert_eq!(value("", "model name"), None);

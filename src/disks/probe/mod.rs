@@ -1,7 +1,7 @@
-//! Address → Facts: what an address leads to, what it can do, who it is, who uses it. Changes nothing.
+//! Converts addresses to facts: the kind of an endpoint, its capabilities, its identity and its uses. Changes nothing.
 //!
-//! This room must not know what is asked for nor what will be done: it reports, and refuses only what cannot be an
-//! endpoint at all.
+//! This room must not know the options or the plan: it reports facts, and refuses only what cannot be an endpoint at
+//! all.
 #![forbid(unsafe_code)]
 mod address;
 mod character;
@@ -19,9 +19,12 @@ mod snapshot;
 mod sysfs;
 mod temperature;
 
-use crate::core::{DeviceError, EndpointKind, Error, Facts, FileId, InUse, Result, Side};
-use crate::disks::{self, block, file, null, pipe};
-use address::{ResolvedAddress, cannot_open};
+use crate::core::{
+    Address, DeviceError, EndpointKind, Error, Facts, FileId, HttpAddress, InUse, Kind, NbdAddress, Result, Side,
+};
+use crate::disks::{self, block, file, nbd, null, pipe};
+use address::ResolvedAddress;
+pub(in crate::disks) use address::cannot_open;
 pub use machine::machine;
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
@@ -32,11 +35,11 @@ use std::time::{Duration, Instant};
 use sysfs::Sysfs;
 pub use temperature::sensor;
 
-/// File systems on which files can share extents, with the right mkfs options or a new enough server; the ioctl
-/// decides.
+/// File systems that may support shared extents, depending on mkfs options or the server; the ioctl returns whether
+/// they do.
 const REFLINKS: [&str; 9] = ["btrfs", "xfs", "bcachefs", "ocfs2", "nfs4", "cifs", "smb3", "zfs", "overlay"];
 
-/// Finds out about both sides of a copy.
+/// Probes both sides of a copy.
 ///
 /// # Errors
 /// As for [`source`] and [`dest`].
@@ -44,17 +47,17 @@ pub fn both(source: &str, dest: &str) -> Result<(Facts, Facts)> {
     both_through(source, dest, [false, false])
 }
 
-/// The same, where a disk may be wanted to be reached by its own commands, by [`Side::index`]. A node named as an
-/// address always is.
+/// The same; `through` selects the sides to reach by passthrough commands, by [`Side::index`]. An address that is a
+/// node always uses them.
 ///
 /// # Errors
-/// As for [`source`] and [`dest`]; Unsupported or Refused for a disk that cannot be used so.
+/// As for [`source`] and [`dest`]; Unsupported or Refused for a disk that does not support it.
 pub fn both_through(source: &str, dest: &str, through: [bool; 2]) -> Result<(Facts, Facts)> {
     let (source, mut dests) = several_through(source, &[dest], through)?;
     Ok((source, dests.remove(0)))
 }
 
-/// The same of a source and several dests.
+/// The same for a source and several dests.
 ///
 /// # Errors
 /// As for [`both_through`], the source's first.
@@ -65,7 +68,7 @@ pub fn several_through(source: &str, dests: &[&str], through: [bool; 2]) -> Resu
     Ok((source, dests.iter().map(|dest| look(dest, Side::Dest)).collect::<Result<_>>()?))
 }
 
-/// The same of two sides that are to be compared: both are to be read, and both have to be there.
+/// The same for two sides to be compared: both must exist and be readable.
 ///
 /// # Errors
 /// As for [`both_through`].
@@ -77,7 +80,7 @@ pub fn both_to_read(source: &str, dest: &str, through: [bool; 2]) -> Result<(Fac
     Ok((from, look(dest, Side::Dest)?))
 }
 
-/// Finds out about one side, where a disk may be wanted to be reached by its own commands.
+/// Probes one side, by passthrough commands if `through`.
 ///
 /// # Errors
 /// As for [`both_through`].
@@ -85,7 +88,7 @@ pub fn one_through(address: &str, side: Side, through: bool) -> Result<Facts> {
     look(address, side, &Snapshot::take(), through)
 }
 
-/// The same of a dest alone.
+/// The same for a dest to be read.
 ///
 /// # Errors
 /// As for [`both_to_read`].
@@ -94,35 +97,35 @@ pub fn dest_to_read(dest: &str, through: bool) -> Result<Facts> {
     look(dest, Side::Dest, &Snapshot::take(), through)
 }
 
-/// Whether a dest that is there may be read.
+/// Checks that an existing dest may be read.
 ///
 /// # Errors
-/// Open where it may not.
+/// Open if it may not.
 pub fn readable(dest: &str) -> Result<()> {
     if dest == "-" {
         return Ok(());
     }
+    let Address::Path(dest) = &Address::parse(dest, Side::Dest)? else { return Ok(()) };
     allowed(Path::new(dest), Access::READ_OK).map_err(|errno| cannot_open(Side::Dest, dest, errno.into()))
 }
 
-/// Finds out about a source.
+/// Probes a source.
 ///
 /// # Errors
-/// Usage for a directory or a character device without bytes, Open for what does not exist or may not be read.
+/// Usage for a directory or an unsupported character device; Open if it does not exist or may not be read.
 pub fn source(address: &str) -> Result<Facts> {
     look(address, Side::Source, &Snapshot::take(), false)
 }
 
-/// Finds out about a dest; a file may not be there yet.
+/// Probes a dest; a file need not exist.
 ///
 /// # Errors
-/// Usage as for [`source`], Refused for a missing device, Open where the directory of a new file does not
-/// exist.
+/// Usage as for [`source`]; Refused for a missing device; Open if the directory of a new file does not exist.
 pub fn dest(address: &str) -> Result<Facts> {
     look(address, Side::Dest, &Snapshot::take(), false)
 }
 
-/// Finds out about one side that is to be reached by its own commands, if it has any.
+/// Probes one side that is to be reached by passthrough commands, if possible.
 ///
 /// # Errors
 /// As for [`both_through`].
@@ -130,13 +133,19 @@ pub fn through(address: &str, side: Side) -> Result<Facts> {
     look(address, side, &Snapshot::take(), true)
 }
 
-/// Why `name`, the character device of this number, cannot be read or written as a file is: it takes commands only.
-/// Refused, with what to do instead.
+/// The refusal, with advice, if `name`, the character device with this number, accepts only commands and cannot be read
+/// or written as a file.
 pub fn takes_commands_only(name: &str, number: u64, side: Side) -> Option<Error> {
     command_node::refusal(name, number, side, &Sysfs::new("/sys"))
 }
 
 fn look(address: &str, side: Side, snapshot: &Snapshot, through: bool) -> Result<Facts> {
+    let address = &match Address::parse(address, side)? {
+        Address::Path(path) => path,
+        Address::Nbd(export) => return of_export(address, &export, side),
+        Address::Http(resource) => return of_resource(&resource, side),
+        Address::Object(object) => return disks::object::probe(&object, side),
+    };
     let place = address::find(address, side, snapshot)?;
     let mut facts = Facts::new(address, place.kind);
     facts.path = place.path.clone();
@@ -155,7 +164,7 @@ fn look(address: &str, side: Side, snapshot: &Snapshot, through: bool) -> Result
             }
         }
         EndpointKind::File => file::probe_new(directory(&place.path), &mut facts).map_err(failed)?,
-        // A disk without a block device: only its commands can tell.
+        // A disk without a block device: its facts come from commands only.
         EndpointKind::Block if matches!(place.id, Some(FileId::Node(_))) => {}
         EndpointKind::Block => block::probe(&place.path, &mut facts).map_err(failed)?,
         EndpointKind::Pipe
@@ -166,9 +175,14 @@ fn look(address: &str, side: Side, snapshot: &Snapshot, through: bool) -> Result
             pipe::probe(&place.path, &mut facts).map_err(failed)?;
         }
         EndpointKind::Endless
+        | EndpointKind::Nbd
+        | EndpointKind::Http
+        | EndpointKind::HttpStream
+        | EndpointKind::Object
         | EndpointKind::Null
         | EndpointKind::Pattern
         | EndpointKind::Memory
+        | EndpointKind::Compressed
         | EndpointKind::Manifest => {
             null::probe(&place.path, &mut facts).map_err(failed)?;
         }
@@ -180,12 +194,29 @@ fn look(address: &str, side: Side, snapshot: &Snapshot, through: bool) -> Result
         _ => {}
     }
     if facts.passthrough.as_ref().is_some_and(|node| node.named || through) {
-        disks::ask_by_commands(&mut facts).map_err(|cause| not_by_commands(side, address, cause))?;
+        disks::query_by_commands(&mut facts).map_err(|cause| not_by_commands(side, address, cause))?;
+        // haul flushes the disk's cache by a command, regardless of the kernel's setting.
+        facts.memory = None;
     }
     Ok(facts)
 }
 
-/// A disk that does not answer its own commands, or answers that it is not for copying.
+fn of_resource(address: &HttpAddress, side: Side) -> Result<Facts> {
+    if side == Side::Dest {
+        let what = format!("destination {address} cannot be written: haul only reads from HTTP servers");
+        let advice = "Give a file or a device as DST; HTTP(S) addresses can be SRC.";
+        return Err(Error::new(Kind::Usage, what).on(side).advise(advice));
+    }
+    disks::http::probe(address)
+}
+
+fn of_export(address: &str, export: &NbdAddress, side: Side) -> Result<Facts> {
+    let mut facts = Facts::new(address, EndpointKind::Nbd);
+    nbd::probe(export, &mut facts).map_err(|cause| nbd::cannot_open(side, address, export, cause))?;
+    Ok(facts)
+}
+
+/// The error for a disk that does not respond to commands, or cannot be copied.
 fn not_by_commands(side: Side, address: &str, cause: std::io::Error) -> Error {
     let Some(DeviceError { kind, words, advice, .. }) = DeviceError::of(&cause).cloned() else {
         return cannot_open(side, address, cause);
@@ -211,7 +242,7 @@ fn of_file(place: &ResolvedAddress, snapshot: &Snapshot, facts: &mut Facts) {
     }
 }
 
-/// Where its bytes lie; nothing else of the file matters to a stream.
+/// Facts of a file that is used as a stream: only where its bytes are stored matters.
 fn of_file_stream(place: &ResolvedAddress, snapshot: &Snapshot, facts: &mut Facts) {
     if let Some(FileId::File(dev, ino)) = facts.id {
         facts.ground = ground::of_file(snapshot, dev, ino, &place.path);
@@ -235,7 +266,7 @@ fn of_device(place: &ResolvedAddress, side: Side, snapshot: &Snapshot, facts: &m
         facts.memory = ground::memory(snapshot, &facts.ground, None);
         facts.in_use = in_use::of_device(snapshot, &device);
         facts.passthrough = facts.passthrough.take().or_else(|| passthrough::of_device(snapshot, &device));
-        // After it was opened: that may be when the kernel notices another medium.
+        // After opening it, because the kernel may only then notice another medium.
         facts.disk_sequence = device.sequence();
     }
     let claimable = !matches!(place.id, Some(FileId::Node(_)));
@@ -244,46 +275,46 @@ fn of_device(place: &ResolvedAddress, side: Side, snapshot: &Snapshot, facts: &m
     }
 }
 
-/// How long a claim without a visible holder may take to end. The kernel takes down the ring of a program that was
-/// killed, and gives its disks back, some milliseconds after the program ended: who resumes at once is not refused.
-const CLAIM_ENDS_WITHIN: Duration = Duration::from_secs(2);
+/// Maximum time for a claim without a visible holder to end. After a process is killed, the kernel frees its ring and
+/// releases its disks a few milliseconds later; resuming the copy immediately must not be refused.
+const CLAIM_RELEASE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Between two looks at it.
-const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(10);
+/// Interval between checks of the claim.
+const CLAIM_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Whether the kernel refuses an exclusive open, as it does for what is mounted or held in any namespace, and continues
-/// refusing it.
+/// Whether the kernel permanently refuses an exclusive open, as it does for devices that are mounted or held in any
+/// namespace.
 fn claimed_by_others(path: &Path) -> bool {
     let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let until = Instant::now() + CLAIM_ENDS_WITHIN;
+    let until = Instant::now() + CLAIM_RELEASE_TIMEOUT;
     while matches!(rustix::fs::open(path, flags, Mode::empty()), Err(Errno::BUSY)) {
         if Instant::now() >= until {
             return true;
         }
-        thread::sleep(LOOK_AGAIN_AFTER);
+        thread::sleep(CLAIM_CHECK_INTERVAL);
     }
     false
 }
 
-/// Whether this process, by its effective user, may use `path` so.
+/// Checks that the effective user of this process may access `path`.
 fn allowed(path: &Path, access: Access) -> rustix::io::Result<()> {
     match rustix::fs::accessat(CWD, path, access, AtFlags::EACCESS) {
-        // Before 5.8 the kernel knows the real user only.
+        // Before 5.8 the kernel checks only the real user.
         Err(Errno::NOSYS | Errno::INVAL) => rustix::fs::access(path, access),
         answer => answer,
     }
 }
 
-/// Bytes that this user can still write to the file system of `path`; `None`: it has no size, as ramfs.
+/// Bytes that this user can still write to the file system of `path`; `None` if it has no size, like ramfs.
 fn free_bytes(path: &Path, filesystem: Option<&str>) -> Option<u64> {
     let stat = rustix::fs::statvfs(path).ok().filter(|stat| stat.f_blocks > 0)?;
-    // ext keeps blocks back for root alone; elsewhere the difference is not available to other users.
+    // ext file systems reserve blocks for root. On others the difference is not available to any user.
     let reserved_too = rustix::process::geteuid().is_root() && filesystem.is_some_and(|name| name.starts_with("ext"));
     let blocks = if reserved_too { stat.f_bfree } else { stat.f_bavail };
     Some(blocks.saturating_mul(stat.f_frsize))
 }
 
-/// The directory of a file that is to be made, whose path has been resolved.
+/// The directory of a file to be created, whose path was resolved.
 fn directory(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new("/"))
 }

@@ -1,4 +1,5 @@
-//! What is mounted where, and what is swapped to. Own parsers: crates leave the kernel's escapes in the paths.
+//! Mounts and swap space. The parsers are part of haul because existing crates do not decode the kernel's escapes in
+//! paths.
 use super::loops::id_of;
 use super::sysfs::Sysfs;
 use crate::core::FileId;
@@ -10,17 +11,17 @@ use std::path::{Path, PathBuf};
 /// A line of `/proc/self/mountinfo`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mount {
-    /// The number that statx tells too.
+    /// The mount ID, as in statx.
     pub(super) id: u64,
-    /// `st_dev` of the file system; a made-up number for btrfs, NFS and all that lie on no single device.
+    /// `st_dev` of the file system; an anonymous number for btrfs, NFS and others that are not on a single device.
     pub(super) number: u64,
-    /// Where.
+    /// Mount point.
     pub(super) at: PathBuf,
     /// Type: `ext4`.
     pub(super) filesystem: String,
-    /// What was given to mount, `/dev/sda1`.
+    /// Mount source: `/dev/sda1`.
     pub(super) source: PathBuf,
-    /// The block devices it lies on; empty where it lies on none, or they cannot be found out.
+    /// The block devices of the file system; empty if there are none, or they cannot be determined.
     pub(super) devices: Vec<u64>,
 }
 
@@ -29,11 +30,11 @@ pub(super) struct Mount {
 pub(super) struct Swap {
     /// Its file or device.
     pub(super) path: PathBuf,
-    /// What the path leads to.
+    /// The file that the path leads to.
     pub(super) id: FileId,
 }
 
-/// Every mount in a text like `/proc/self/mountinfo`, in its order; lines that make no sense are left out.
+/// Parses a text like `/proc/self/mountinfo`, in its order. Skips invalid lines.
 pub(super) fn mounts(text: &[u8], sysfs: &Sysfs) -> Vec<Mount> {
     let mut mounts: Vec<Mount> = text.split(|&byte| byte == b'\n').filter_map(mount).collect();
     for mount in &mut mounts {
@@ -42,8 +43,8 @@ pub(super) fn mounts(text: &[u8], sysfs: &Sysfs) -> Vec<Mount> {
     mounts
 }
 
-/// `36 35 98:0 /root /at rw,noatime shared:1 - ext3 /dev/root rw,errors=continue`, with any number of fields before
-/// the dash.
+/// Parses a line such as `36 35 98:0 /root /at rw,noatime shared:1 - ext3 /dev/root rw,errors=continue`, with any
+/// number of fields before the dash.
 fn mount(line: &[u8]) -> Option<Mount> {
     let mut fields = line.split(|&byte| byte == b' ');
     let mut words = |nth: usize| fields.nth(nth);
@@ -57,12 +58,12 @@ fn mount(line: &[u8]) -> Option<Mount> {
     Some(Mount { id, number, at, filesystem, source, devices: Vec::new() })
 }
 
-/// The block devices beneath a mount.
+/// The block devices of a mount.
 fn devices(mount: &Mount, sysfs: &Sysfs) -> Vec<u64> {
     if sysfs.device(mount.number).is_some() {
         return vec![mount.number];
     }
-    // bcachefs names its members with colons between them. A source outside /dev is no device but a label or a host.
+    // bcachefs separates its members with colons. A source outside /dev is a label or a host.
     let source = mount.source.to_string_lossy();
     let named = source.split(':').filter(|path| path.starts_with("/dev/")).filter_map(|path| id_of(Path::new(path)));
     let mut found = Vec::new();
@@ -75,7 +76,7 @@ fn devices(mount: &Mount, sysfs: &Sysfs) -> Vec<u64> {
     found
 }
 
-/// Every swap space in a text like `/proc/swaps` whose path leads somewhere.
+/// Parses a text like `/proc/swaps`. Omits paths that do not exist.
 pub(super) fn swaps(text: &[u8]) -> Vec<Swap> {
     let lines = text.split(|&byte| byte == b'\n').skip(1);
     let path = |line: &[u8]| line.split(|&byte| byte == b' ' || byte == b'\t').next().map(unescaped);
@@ -86,7 +87,7 @@ fn plain(field: &[u8]) -> Option<&str> {
     std::str::from_utf8(field).ok()
 }
 
-/// A path as the kernel escapes it: blank, tab, newline and backslash as `\` and three octal digits.
+/// Decodes a path in which the kernel escaped blank, tab, newline and backslash as `\` and three octal digits.
 fn unescaped(field: &[u8]) -> PathBuf {
     let mut bytes = Vec::with_capacity(field.len());
     let mut rest = field;

@@ -1,4 +1,4 @@
-//! Nodes that take a disk's own commands: which one a block device has, and which block device belongs to one.
+//! Nodes for passthrough commands: finds the node of a block device and vice versa.
 use super::snapshot::Snapshot;
 use super::sysfs::{Device, Sysfs, names_in, text};
 use crate::core::{CommandSet, Passthrough};
@@ -6,7 +6,7 @@ use crate::sys;
 use rustix::fs::makedev;
 use std::path::{Path, PathBuf};
 
-/// The node of the disk that `device` is, or is a part of; `None` where it has none, or its driver is not loaded.
+/// The node of the disk that is or contains `device`; `None` if there is none, or its driver is not loaded.
 pub(super) fn of_device(snapshot: &Snapshot, device: &Device) -> Option<Passthrough> {
     let disk = device.disk();
     let whole = disk.as_ref().unwrap_or(device);
@@ -22,7 +22,7 @@ pub(super) fn of_device(snapshot: &Snapshot, device: &Device) -> Option<Passthro
     })
 }
 
-/// Where sysfs has the node of a whole disk.
+/// The directory in sysfs of the node of a whole disk.
 pub(super) fn directory(sysfs: &Sysfs, disk: &Device) -> Option<(CommandSet, PathBuf)> {
     let generic = disk.dir.join("device/scsi_generic");
     if let Some(name) = names_in(&generic).first() {
@@ -32,7 +32,7 @@ pub(super) fn directory(sysfs: &Sysfs, disk: &Device) -> Option<(CommandSet, Pat
     namespace.exists().then_some((CommandSet::Nvme, namespace))
 }
 
-/// The node of that number, as `path`, and the block device behind it; `None` for any other character device.
+/// The node with this number, with the path `path`, and its block device; `None` for any other character device.
 pub(super) fn of_node(sysfs: &Sysfs, path: &Path, node: (u32, u32)) -> Option<(Passthrough, Option<Device>)> {
     let dir = sys::resolved(&sysfs.path(&format!("dev/char/{}:{}", node.0, node.1))).ok()?;
     let subsystem = sys::resolved(&dir.join("subsystem")).ok()?;
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_partition_is_reached_by_the_node_of_its_disk_and_a_known_distance() {
+    fn a_partition_is_reached_by_the_node_of_its_disk_at_its_offset() {
         let tree = Tree::new();
         let disk = tree.disk("pci/host2/2:0:0:0/block/sdk", "8:160", 9000);
         let part = tree.partition(&disk, "sdk1", "8:161", 2048);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_has_the_generic_node_of_its_number_where_the_kernel_has_one() {
+    fn a_namespace_has_the_generic_node_of_its_number_if_present() {
         let tree = Tree::new();
         tree.disk("pci/nvme/nvme1/nvme1n2", "259:9", 9000);
         let snapshot = tree.snapshot("");

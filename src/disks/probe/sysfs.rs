@@ -1,4 +1,4 @@
-//! Block devices as sysfs shows them: what is a part of what, what is on top of what.
+//! Block devices in sysfs: partitions and stacked devices.
 use crate::disks::queue_limits;
 use crate::sys;
 use rustix::fs::{major, makedev, minor};
@@ -6,21 +6,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Bytes in the unit in which sysfs counts sizes and starts, whatever the device's own blocks are.
+/// Unit of sizes and offsets in sysfs, in bytes, regardless of the block size of the device.
 const SECTOR_BYTES: u64 = 512;
 
-/// Attributes below a root path, `/sys` but in tests.
+/// Attributes under a root path, which is `/sys` except in tests.
 #[derive(Clone, Debug)]
 pub(super) struct Sysfs {
     root: PathBuf,
 }
 
-/// A block device: a disk, a partition, or something made of others.
+/// A block device: a disk, a partition, or a device stacked on others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Device {
-    /// Its directory, every link resolved.
+    /// Its directory, with all links resolved.
     pub(super) dir: PathBuf,
-    /// Kernel name, as below /dev.
+    /// Kernel name, as in /dev.
     pub(super) name: String,
     /// `makedev(major, minor)`.
     pub(super) number: u64,
@@ -31,30 +31,30 @@ impl Sysfs {
         Sysfs { root: root.into() }
     }
 
-    /// The block device of that number; `None` for the number of a btrfs, tmpfs or NFS.
+    /// The block device with this number; `None` for numbers of btrfs, tmpfs or NFS.
     pub(super) fn device(&self, number: u64) -> Option<Device> {
         let dir = format!("dev/block/{}:{}", major(number), minor(number));
         Device::at(&self.root.join(dir))
     }
 
-    /// A directory or link below the root.
+    /// A directory or link under the root.
     pub(super) fn path(&self, path: &str) -> PathBuf {
         self.root.join(path)
     }
 
-    /// Every disk and whole virtual device, no partitions.
+    /// All disks and whole virtual devices, without partitions.
     pub(super) fn disks(&self) -> Vec<Device> {
         devices_in(&self.root.join("block"))
     }
 
-    /// The disks and whole virtual devices whose names begin so.
+    /// Disks and whole virtual devices whose names have this prefix.
     pub(super) fn disks_named(&self, prefix: &str) -> Vec<Device> {
         let dir = self.root.join("block");
         let names = names_in(&dir).into_iter().filter(|name| name.starts_with(prefix));
         names.filter_map(|name| Device::at(&dir.join(name))).collect()
     }
 
-    /// The block devices that a btrfs with a part on `device` is made of, itself among them; empty for other devices.
+    /// All members of the btrfs file system of which `device` is a member; empty for other devices.
     pub(super) fn btrfs_members(&self, device: &Device) -> Vec<Device> {
         let systems = names_in(&self.root.join("fs/btrfs"));
         let members = systems.iter().map(|name| devices_in(&self.root.join("fs/btrfs").join(name).join("devices")));
@@ -63,32 +63,32 @@ impl Sysfs {
 }
 
 impl Device {
-    /// The device that a directory or link in sysfs stands for.
+    /// The device of a directory or link in sysfs.
     pub(super) fn at(path: &Path) -> Option<Device> {
         Device::in_dir(sys::resolved(path).ok()?)
     }
 
-    /// The device of a directory in which every link is resolved.
+    /// The device of a directory without symbolic links.
     fn in_dir(dir: PathBuf) -> Option<Device> {
         let (major, minor) = text(&dir, "dev")?.split_once(':').map(|(a, b)| (a.parse(), b.parse()))?;
-        // sysfs cannot have a slash in a name and writes `cciss!c0d0`.
+        // sysfs replaces slashes in names: `cciss!c0d0`.
         let name = dir.file_name()?.to_string_lossy().replace('!', "/");
         Some(Device { number: makedev(major.ok()?, minor.ok()?), name, dir })
     }
 
-    /// The name of its node.
+    /// Path of its node.
     pub(super) fn node(&self) -> String {
         format!("/dev/{}", self.name)
     }
 
-    /// The disk that it is a partition of.
+    /// The disk that contains the partition.
     pub(super) fn disk(&self) -> Option<Device> {
         self.dir.join("partition").exists().then(|| Device::in_dir(self.dir.parent()?.to_owned())).flatten()
     }
 
-    /// Its partitions in the order of their places.
+    /// Its partitions, ascending by offset.
     pub(super) fn partitions(&self) -> Vec<Device> {
-        // The kernel names a partition by its disk; the other entries, some 30, need not be looked into.
+        // Partition names begin with the disk's name, so the other 30 or so entries need not be read.
         let disk = self.dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut found: Vec<Device> = names_in(&self.dir)
             .iter()
@@ -101,17 +101,17 @@ impl Device {
         found
     }
 
-    /// What was made of it: dm and md devices, bcache.
+    /// Devices stacked on it: dm and md devices, bcache.
     pub(super) fn holders(&self) -> Vec<Device> {
         devices_in(&self.dir.join("holders"))
     }
 
-    /// What it was made of.
+    /// Lower devices.
     pub(super) fn slaves(&self) -> Vec<Device> {
         devices_in(&self.dir.join("slaves"))
     }
 
-    /// Where it begins on its disk, in bytes; 0 for a disk.
+    /// Offset on its disk in bytes; 0 for a disk.
     pub(super) fn start(&self) -> u64 {
         number::<u64>(&self.dir, "start").unwrap_or(0).saturating_mul(SECTOR_BYTES)
     }
@@ -121,26 +121,36 @@ impl Device {
         number::<u64>(&self.dir, "size").unwrap_or(0).saturating_mul(SECTOR_BYTES)
     }
 
-    /// The sequence number of the disk, or of the disk of a partition; `None` before Linux 5.15.
+    /// The sequence number of the disk; `None` before Linux 5.15.
     pub(super) fn sequence(&self) -> Option<u64> {
         let dir = self.disk().map_or_else(|| self.dir.clone(), |disk| disk.dir);
         number(&dir, "diskseq")
     }
 
-    /// It or its disk is set read-only.
+    /// Whether it or its disk is read-only.
     pub(super) fn read_only(&self) -> bool {
         let flag = |dir: &Path| number::<u32>(dir, "ro").is_some_and(|flag| flag != 0);
         flag(&self.dir) || self.disk().is_some_and(|disk| flag(&disk.dir))
     }
 
-    /// It or its disk is rotational; `None` if unknown.
+    /// Whether it or its disk is rotational; `None` if unknown.
     pub(super) fn rotational(&self) -> Option<bool> {
         let dir = self.disk().map_or_else(|| self.dir.clone(), |disk| disk.dir);
         queue_limits::rotational(&dir.join("queue"))
     }
+
+    /// Whether it has a volatile write cache that the kernel does not flush: `queue/write_cache` was set to `write
+    /// through`, which does not change the disk. The driver's attribute shows what the disk reported.
+    pub(super) fn has_unflushed_cache(&self) -> bool {
+        let scsi = self.dir.join("device/scsi_disk");
+        let drivers = names_in(&scsi).into_iter().map(|name| scsi.join(name)).chain([self.dir.clone()]);
+        let is_volatile = |dir: PathBuf| text(&dir, "cache_type").is_some_and(|kind| kind.starts_with("write back"));
+        text(&self.dir, "queue/write_cache").is_some_and(|kind| kind == "write through")
+            && drivers.into_iter().any(is_volatile)
+    }
 }
 
-/// The text of an attribute without the newline at its end; `None` where there is none or it is empty.
+/// The text of an attribute without the trailing newline; `None` if it does not exist or is empty.
 pub(super) fn text(dir: &Path, name: &str) -> Option<String> {
     let bytes = sys::attribute(&dir.join(name)).ok()?;
     let text = String::from_utf8_lossy(&bytes);
@@ -152,7 +162,7 @@ fn number<T: FromStr>(dir: &Path, name: &str) -> Option<T> {
     text(dir, name)?.trim().parse().ok()
 }
 
-/// Names in a directory, sorted; none where there is no such directory.
+/// Sorted names in a directory; empty if it does not exist.
 pub(super) fn names_in(dir: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
     let mut names: Vec<String> =

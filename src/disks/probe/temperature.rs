@@ -1,32 +1,33 @@
-//! How warm a disk is, as the kernel reports it: the sensor (hwmon) that its driver has beside it in sysfs.
+//! The temperature of a disk, from the hwmon sensor of its driver in sysfs.
 use super::sysfs::{Device, Sysfs, names_in, text};
 use crate::core::{Facts, FileId, Ground};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-/// What a disk may have, in thousandths of a degree: anything else means that it does not know.
+/// Plausible temperatures in millidegrees Celsius; other values count as unknown.
 const TEMPERATURES: RangeInclusive<i64> = -40_000..=200_000;
 
-/// What may be its limit: NVMe drives that have none say 0 kelvin, or 65535.
+/// Plausible limits in millidegrees Celsius: NVMe drives without a limit report 0 or 65535 kelvin.
 const LIMITS: RangeInclusive<i64> = 30_000..=150_000;
 
-/// The sensor of a disk.
+/// The temperature sensor of a disk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sensor {
     input: PathBuf,
-    /// Where it is too warm by its own word, in °C.
+    /// The temperature limit that the disk reports, in °C.
     pub limit_c: Option<f64>,
 }
 
 impl Sensor {
-    /// How warm it is now, in °C. The disk may be asked for that, beside what else it does.
+    /// The current temperature in °C. Reading it does not disturb other commands.
     pub fn celsius(&self) -> Option<f64> {
         let (dir, name) = (self.input.parent()?, self.input.file_name()?.to_str()?);
         celsius(dir, name, TEMPERATURES)
     }
 }
 
-/// The sensor of the first disk beneath that has one; `None` where none has, or its driver is not loaded (drivetemp).
+/// The sensor of the first underlying disk that has one; `None` if there is none, or its driver (drivetemp) is not
+/// loaded.
 pub fn sensor(facts: &Facts) -> Option<Sensor> {
     beneath(&Sysfs::new("/sys"), &facts.ground)
 }
@@ -34,20 +35,20 @@ pub fn sensor(facts: &Facts) -> Option<Sensor> {
 fn beneath(sysfs: &Sysfs, ground: &[Ground]) -> Option<Sensor> {
     ground.iter().find_map(|level| match level.id {
         FileId::Device(number) => beside(&sysfs.device(number)?),
-        FileId::File(..) | FileId::Node(_) => None,
+        FileId::File(..) | FileId::Node(_) | FileId::Export(_) => None,
     })
 }
 
 fn beside(disk: &Device) -> Option<Sensor> {
     let device = disk.dir.join("device");
-    // Where an NVMe disk has several ways, its controllers have the sensors.
-    let ways = names_in(&device).into_iter().filter(|name| name.starts_with("nvme")).map(|name| device.join(name));
-    // In this order: that of an NVMe controller, of a SCSI disk, of the PCI function of NVMe in older kernels.
+    // For an NVMe disk with several paths, the controllers have the sensors.
+    let paths = names_in(&device).into_iter().filter(|name| name.starts_with("nvme")).map(|name| device.join(name));
+    // In this order: an NVMe controller, a SCSI disk, the PCI function of NVMe in older kernels.
     let places = [device.clone(), device.join("hwmon"), device.join("device/hwmon")];
-    places.into_iter().chain(ways).find_map(|place| {
+    places.into_iter().chain(paths).find_map(|place| {
         let sensors = names_in(&place).into_iter().filter(|name| name.starts_with("hwmon"));
         let dir = sensors.map(|name| place.join(name)).find(|dir| dir.join("temp1_input").exists())?;
-        // The lower one is where it begins to complain, and to throttle.
+        // At the lower limit, the drive reports a warning and throttles.
         let limits = ["temp1_max", "temp1_crit"].into_iter().filter_map(|name| celsius(&dir, name, LIMITS));
         Some(Sensor { limit_c: limits.reduce(f64::min), input: dir.join("temp1_input") })
     })
@@ -69,13 +70,13 @@ mod tests {
         beneath(&snapshot.sysfs, &ground::of_device(&snapshot, &device(&snapshot, major, minor)))
     }
 
-    /// A sensor that shows so much.
+    /// A simulated sensor with these values.
     fn hwmon(tree: &Tree, dir: &str, values: &[(&str, &str)]) {
         values.iter().for_each(|(name, value)| tree.write(&format!("{dir}/temp1_{name}"), format!("{value}\n")));
     }
 
     #[test]
-    fn an_nvme_drive_tells_its_temperature_and_the_lower_one_of_its_limits_of_its_partition_too() {
+    fn an_nvme_drive_and_its_partitions_have_temperature_and_the_lower_limit() {
         let tree = Tree::new();
         let disk = tree.disk("pci0000:00/nvme/nvme0/nvme0n1", "259:0", 100);
         tree.partition(&disk, "nvme0n1p1", "259:1", 8);
@@ -90,17 +91,17 @@ mod tests {
     }
 
     #[test]
-    fn a_sata_disk_has_its_sensor_one_directory_deeper_and_the_first_disk_beneath_that_has_one_counts() {
+    fn a_sata_disk_has_its_sensor_one_directory_deeper_and_the_first_one_beneath_is_used() {
         let tree = super::super::tree::server();
         let second = "devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sdb/device/hwmon/hwmon2";
         hwmon(&tree, second, &[("input", "35000"), ("crit", "70000")]);
-        let told = |major, minor| of(&tree, major, minor).map(|sensor| (sensor.celsius(), sensor.limit_c));
+        let reported = |major, minor| of(&tree, major, minor).map(|sensor| (sensor.celsius(), sensor.limit_c));
         let expected = Some((Some(35.0), Some(70.0)));
-        assert_eq!([told(8, 17), told(253, 1), told(8, 1)], [expected, expected, None]);
+        assert_eq!([reported(8, 17), reported(253, 1), reported(8, 1)], [expected, expected, None]);
     }
 
     #[test]
-    fn older_kernels_and_disks_with_several_ways_have_it_elsewhere() {
+    fn sensors_of_older_kernels_and_multipath_disks_are_found() {
         let tree = Tree::new();
         for (minor, place) in [(0, "device/device/hwmon/hwmon0"), (1, "device/nvme1/hwmon1")] {
             let disk = tree.disk(&format!("virtual/nvme{minor}n1"), &format!("259:{minor}"), 100);
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_cannot_be_one_is_none_and_a_temperature_that_cannot_be_is_not_told() {
+    fn implausible_limits_and_temperatures_are_ignored() {
         let tree = Tree::new();
         let disk = tree.disk("pci0000:00/nvme/nvme0/nvme0n1", "259:0", 100);
         let dir = format!("{disk}/device/hwmon4");

@@ -1,4 +1,4 @@
-//! The room on made-up machines, and on names that need no rights.
+//! Tests on simulated machines, and on names that need no permissions.
 use super::mounts;
 use super::sysfs::Sysfs;
 use super::tree::{SERVER_MOUNTS, Tree, device, server};
@@ -24,7 +24,7 @@ fn a_logical_volume_lies_on_the_raid_its_partitions_and_their_disks() {
     let tree = server();
     let snapshot = tree.snapshot(SERVER_MOUNTS);
     let levels = ground::of_device(&snapshot, &device(&snapshot, 253, 1));
-    let told: Vec<_> = levels.iter().map(|level| (level.name.as_str(), level.offset, level.rotational)).collect();
+    let reported: Vec<_> = levels.iter().map(|level| (level.name.as_str(), level.offset, level.rotational)).collect();
     let expected = [
         ("/dev/dm-1", Some(0), None),
         ("/dev/md0", None, None),
@@ -33,7 +33,7 @@ fn a_logical_volume_lies_on_the_raid_its_partitions_and_their_disks() {
         ("/dev/sdb2", None, Some(true)),
         ("/dev/sdb", None, Some(true)),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
 }
 
 #[test]
@@ -45,7 +45,36 @@ fn a_partition_lies_on_its_disk_at_its_start_in_bytes() {
 }
 
 #[test]
-fn a_disk_of_the_system_names_each_use_the_gravest_first_and_what_is_on_top_before_what_is_beneath() {
+fn a_volatile_cache_that_the_kernel_does_not_flush_is_memory() {
+    let memory = |kernel: &str, driver: &str, attribute: &str| {
+        let tree = server();
+        let disk = "devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sdb";
+        tree.write(&format!("{disk}/queue/write_cache"), kernel);
+        tree.write(&format!("{disk}/{attribute}"), driver);
+        let snapshot = tree.snapshot("");
+        // The partition, and the volume above it.
+        let of = |number: (u32, u32)| {
+            let levels = ground::of_device(&snapshot, &device(&snapshot, number.0, number.1));
+            ground::memory(&snapshot, &levels, None)
+        };
+        let [part, volume] = [of((8, 18)), of((253, 1))];
+        assert_eq!(part, volume);
+        part
+    };
+    let [scsi, virtio] = ["device/scsi_disk/0:0:0:0/cache_type", "cache_type"];
+    for attribute in [scsi, virtio] {
+        let what = memory("write through\n", "write back\n", attribute).unwrap();
+        assert!(what.starts_with("/dev/sdb, whose volatile write cache"), "{what}");
+    }
+    for (kernel, driver) in
+        [("write back\n", "write back\n"), ("write through\n", "write through\n"), ("write through\n", "none\n")]
+    {
+        assert_eq!(memory(kernel, driver, scsi), None, "{kernel}{driver}");
+    }
+}
+
+#[test]
+fn uses_of_a_system_disk_are_sorted_by_severity_and_from_top_to_bottom() {
     let tree = server();
     let snapshot = tree.snapshot(SERVER_MOUNTS);
     let expected = [
@@ -63,7 +92,7 @@ fn a_disk_of_the_system_names_each_use_the_gravest_first_and_what_is_on_top_befo
 }
 
 #[test]
-fn a_neighbour_on_the_same_disk_or_in_the_same_volume_group_is_no_user() {
+fn a_neighbour_on_the_same_disk_or_volume_group_is_not_a_use() {
     let tree = server();
     let snapshot = tree.snapshot(SERVER_MOUNTS);
     assert_eq!(in_use::of_device(&snapshot, &device(&snapshot, 8, 17)), []);
@@ -72,7 +101,7 @@ fn a_neighbour_on_the_same_disk_or_in_the_same_volume_group_is_no_user() {
 }
 
 #[test]
-fn a_disk_mounted_as_a_whole_forbids_its_partitions() {
+fn a_disk_mounted_as_a_whole_blocks_its_partitions() {
     let tree = server();
     let snapshot = tree.snapshot("5 1 8:16 / / rw - ext4 /dev/sdb rw\n");
     let users = in_use::of_device(&snapshot, &device(&snapshot, 8, 17));
@@ -80,7 +109,7 @@ fn a_disk_mounted_as_a_whole_forbids_its_partitions() {
 }
 
 #[test]
-fn a_disk_that_is_held_as_a_whole_forbids_its_partitions() {
+fn a_disk_held_as_a_whole_blocks_its_partitions() {
     let tree = server();
     let md = tree.disk("virtual/block/md1", "9:1", 1000);
     tree.stack(&md, "devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sdb");
@@ -89,7 +118,7 @@ fn a_disk_that_is_held_as_a_whole_forbids_its_partitions() {
 }
 
 #[test]
-fn swap_space_forbids_its_device_the_disk_of_that_and_a_loop_device_over_its_file() {
+fn swap_space_blocks_its_device_the_disk_and_a_loop_device_over_its_file() {
     let tree = server();
     let file = tempfile::NamedTempFile::new().unwrap();
     let dir = tree.disk("virtual/block/loop9999", "7:9999", 100);
@@ -105,7 +134,7 @@ fn swap_space_forbids_its_device_the_disk_of_that_and_a_loop_device_over_its_fil
 }
 
 #[test]
-fn a_mount_that_lies_hidden_under_another_is_not_taken_for_the_one_of_a_path() {
+fn a_hidden_mount_is_not_used_for_a_path() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().canonicalize().unwrap();
     let mut snapshot = super::Snapshot::take();
@@ -117,7 +146,7 @@ fn a_mount_that_lies_hidden_under_another_is_not_taken_for_the_one_of_a_path() {
 #[test]
 fn every_member_of_a_mounted_btrfs_is_in_use_though_mountinfo_names_one() {
     let tree = server();
-    // The source of the mount has to exist outside the tree: a member is found by its device node.
+    // The source of the mount must exist outside the tree, because a member is found by its device node.
     let Ok(stat) = rustix::fs::stat("/dev/loop0") else { return eprintln!("SKIPPED: no /dev/loop0") };
     let numbers = (rustix::fs::major(stat.st_rdev), rustix::fs::minor(stat.st_rdev));
     let member = tree.device("virtual/block/loop0", &format!("{}:{}", numbers.0, numbers.1), 100);
@@ -128,7 +157,7 @@ fn every_member_of_a_mounted_btrfs_is_in_use_though_mountinfo_names_one() {
 }
 
 #[test]
-fn a_loop_device_whose_number_is_asked_of_a_path_counts_as_holder() {
+fn a_loop_device_found_by_path_counts_as_holder() {
     let tree = server();
     let file = tempfile::NamedTempFile::new().unwrap();
     let dir = tree.disk("virtual/block/loop9999", "7:9999", 100);
@@ -142,18 +171,18 @@ fn a_loop_device_whose_number_is_asked_of_a_path_counts_as_holder() {
     assert_eq!((levels[1].id, levels[1].offset), (id, Some(512)));
 }
 
-fn told(tree: &Tree, major: u32, minor: u32) -> Identity {
+fn reported(tree: &Tree, major: u32, minor: u32) -> Identity {
     let snapshot = tree.snapshot("");
     identity::identity(&snapshot, &device(&snapshot, major, minor))
 }
 
 fn who(model: &str, serial: &str, wwn: &str, transport: &str) -> Identity {
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    Identity { model: some(model), serial: some(serial), wwn: some(wwn), transport: some(transport) }
+    Identity { model: some(model), serial: some(serial), wwn: some(wwn), transport: some(transport), version: None }
 }
 
 #[test]
-fn a_sata_disk_says_its_serial_in_an_inquiry_page_and_its_partition_says_the_same() {
+fn a_sata_disk_and_its_partitions_have_the_serial_of_its_vpd_page() {
     let tree = server();
     let at = "devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda/device";
     tree.write(&format!("{at}/vendor"), "ATA     \n");
@@ -161,12 +190,12 @@ fn a_sata_disk_says_its_serial_in_an_inquiry_page_and_its_partition_says_the_sam
     tree.write(&format!("{at}/wwid"), "naa.5002538e40000000\n");
     tree.write(&format!("{at}/vpd_pg80"), b"\0\x80\0\x14      S3Z9NB0K123\0\0");
     let expected = who("Samsung SSD 860", "S3Z9NB0K123", "naa.5002538e40000000", "sata");
-    assert_eq!(told(&tree, 8, 0), expected);
-    assert_eq!(told(&tree, 8, 1), expected);
+    assert_eq!(reported(&tree, 8, 0), expected);
+    assert_eq!(reported(&tree, 8, 1), expected);
 }
 
 #[test]
-fn a_stick_is_known_by_its_usb_serial_number_and_its_vendor() {
+fn a_stick_is_identified_by_usb_serial_number_and_vendor() {
     let tree = Tree::new();
     let usb = "pci0000:00/usb2/2-1";
     tree.write(&format!("devices/{usb}/idVendor"), "0781\n");
@@ -174,11 +203,11 @@ fn a_stick_is_known_by_its_usb_serial_number_and_its_vendor() {
     let disk = tree.disk(&format!("{usb}/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sdc"), "8:32", 100);
     tree.write(&format!("{disk}/device/vendor"), "SanDisk \n");
     tree.write(&format!("{disk}/device/model"), "Ultra           \n");
-    assert_eq!(told(&tree, 8, 32), who("SanDisk Ultra", "4C530001", "", "usb"));
+    assert_eq!(reported(&tree, 8, 32), who("SanDisk Ultra", "4C530001", "", "usb"));
 }
 
 #[test]
-fn nvme_virtio_and_dm_devices_keep_their_names_elsewhere() {
+fn identities_of_nvme_virtio_and_dm_devices_are_found() {
     let tree = Tree::new();
     let nvme = tree.disk("pci0000:00/nvme/nvme0/nvme0n1", "259:0", 100);
     tree.write(&format!("{nvme}/device/model"), "KXG60ZNV   \n");
@@ -190,20 +219,20 @@ fn nvme_virtio_and_dm_devices_keep_their_names_elsewhere() {
     let dm = tree.disk("virtual/block/dm-0", "253:0", 100);
     tree.write(&format!("{dm}/dm/name"), "vg-root\n");
     tree.write(&format!("{dm}/dm/uuid"), "LVM-abc\n");
-    assert_eq!(told(&tree, 259, 0), who("KXG60ZNV", "60SA10X", "eui.8ce38e05", "nvme"));
-    assert_eq!(told(&tree, 254, 0), who("", "disk-1", "", "virtio"));
-    assert_eq!(told(&tree, 253, 0), who("vg-root", "", "LVM-abc", "dm"));
+    assert_eq!(reported(&tree, 259, 0), who("KXG60ZNV", "60SA10X", "eui.8ce38e05", "nvme"));
+    assert_eq!(reported(&tree, 254, 0), who("", "disk-1", "", "virtio"));
+    assert_eq!(reported(&tree, 253, 0), who("vg-root", "", "LVM-abc", "dm"));
 }
 
 #[test]
-fn udev_is_asked_for_what_sysfs_does_not_say() {
+fn udev_supplies_what_sysfs_lacks() {
     let tree = server();
     tree.write("udev/b8:0", "S:disk/by-id/x\nE:ID_MODEL_ENC=A\\x20B_C\\x20\\x20\nE:ID_SERIAL_SHORT=77\nE:ID_WWN=0x5\n");
-    assert_eq!(told(&tree, 8, 0), who("A B_C", "77", "0x5", "sata"));
+    assert_eq!(reported(&tree, 8, 0), who("A B_C", "77", "0x5", "sata"));
 }
 
 #[test]
-fn a_read_only_disk_makes_its_partitions_read_only_and_partitions_are_told_in_bytes() {
+fn partitions_of_a_read_only_disk_are_read_only_with_sizes_in_bytes() {
     let tree = server();
     tree.write("devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sdb/ro", "1\n");
     let snapshot = tree.snapshot("");
@@ -225,7 +254,7 @@ fn mountinfo_has_escapes_and_any_number_of_fields_before_the_dash() {
 }
 
 #[test]
-fn swap_files_with_blanks_in_their_names_are_found_and_those_that_are_gone_are_not() {
+fn swap_files_with_blanks_are_found_and_deleted_ones_are_not() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a swap");
     std::fs::write(&path, b"x").unwrap();

@@ -1,4 +1,4 @@
-//! A made-up machine for tests: a tree like sysfs, mounts and swaps as texts.
+//! A simulated machine for tests: a sysfs tree, mountinfo and swaps.
 use super::mounts;
 use super::snapshot::Snapshot;
 use super::sysfs::{Device, Sysfs};
@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// A made-up machine.
+/// A simulated machine.
 pub(super) struct Tree {
     root: TempDir,
 }
@@ -22,21 +22,21 @@ impl Tree {
         self.root.path().join(path)
     }
 
-    /// An attribute of any directory.
+    /// Creates an attribute in any directory.
     pub(super) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
-    /// A symbolic link to a path of the tree.
+    /// Creates a symbolic link to a path of the tree.
     pub(super) fn link(&self, from: &str, to: &str) {
         let from = self.path(from);
         fs::create_dir_all(from.parent().unwrap()).unwrap();
         symlink(self.path(to), from).unwrap();
     }
 
-    /// A device in the directory `dir`, whose last part is its name. Returns that directory.
+    /// Creates a device in the directory `dir`, whose last component is its name. Returns the directory.
     pub(super) fn device(&self, dir: &str, numbers: &str, sectors: u64) -> String {
         let dir = format!("devices/{dir}");
         let name = dir.rsplit('/').next().unwrap();
@@ -47,14 +47,14 @@ impl Tree {
         dir
     }
 
-    /// A whole device that is listed as one.
+    /// Creates a whole device that is listed in /sys/block.
     pub(super) fn disk(&self, dir: &str, numbers: &str, sectors: u64) -> String {
         let dir = self.device(dir, numbers, sectors);
         self.link(&format!("block/{}", dir.rsplit('/').next().unwrap()), &dir);
         dir
     }
 
-    /// A partition of 1000 sectors of the disk in `disk`.
+    /// Creates a partition of 1000 sectors of the disk in `disk`.
     pub(super) fn partition(&self, disk: &str, name: &str, numbers: &str, start: u64) -> String {
         let dir = self.device(&format!("{}/{name}", disk.strip_prefix("devices/").unwrap()), numbers, 1000);
         self.write(&format!("{dir}/partition"), "1\n");
@@ -62,19 +62,19 @@ impl Tree {
         dir
     }
 
-    /// `upper` is made of `lower`.
+    /// Stacks `upper` on `lower`.
     pub(super) fn stack(&self, upper: &str, lower: &str) {
         let name = |dir: &str| dir.rsplit('/').next().unwrap().to_owned();
         self.link(&format!("{upper}/slaves/{}", name(lower)), lower);
         self.link(&format!("{lower}/holders/{}", name(upper)), upper);
     }
 
-    /// A member of the btrfs `label`.
+    /// Adds a member to the btrfs `label`.
     pub(super) fn btrfs(&self, label: &str, member: &str) {
         self.link(&format!("fs/btrfs/{label}/devices/{}", member.rsplit('/').next().unwrap()), member);
     }
 
-    /// What a probe would see of it, with lines of mountinfo.
+    /// The snapshot of this machine, with lines of mountinfo.
     pub(super) fn snapshot(&self, mountinfo: &str) -> Snapshot {
         let sysfs = Sysfs::new(self.root.path());
         Snapshot {
@@ -87,12 +87,12 @@ impl Tree {
     }
 }
 
-/// The device of that number.
+/// The device with this number.
 pub(super) fn device(snapshot: &Snapshot, major: u32, minor: u32) -> Device {
     snapshot.sysfs.device(makedev(major, minor)).unwrap()
 }
 
-/// A server's disk: an EFI partition, and LVM in a RAID 1 over two disks' second partitions, with / on it.
+/// A server: an EFI partition, and / on LVM on a RAID 1 of the second partitions of two disks.
 pub(super) fn server() -> Tree {
     let tree = Tree::new();
     let md = tree.disk("virtual/block/md0", "9:0", 1000);
@@ -111,7 +111,7 @@ pub(super) fn server() -> Tree {
     tree
 }
 
-/// Its mounts.
+/// The mounts of the server.
 pub(super) const SERVER_MOUNTS: &str = "\
 21 1 253:0 / / rw,relatime shared:1 - ext4 /dev/mapper/vg-root rw
 22 21 8:1 / /boot/efi rw - vfat /dev/sda1 rw

@@ -1,11 +1,10 @@
 //! SCSI commands as ring entries: `uring_cmd` on the disk's bsg node, since 7.1.
 //!
-//! Whether the kernel takes them is tried once, with a command that moves nothing; where it does not, commands go
-//! through the sg node as ever.
+//! Support is tested once, by a command that transfers no data; without it, commands use the sg node.
 use super::cdb::{CDB_BYTES_MAX, Cdb};
-use super::node::{Node, Purpose, SENSE_BYTES};
+use super::node::{Intent, Node, SENSE_BYTES};
 use super::sense::Sense;
-use super::verdict::{CommandOutcome, CommandRange, CommandStatus, judge};
+use super::verdict::{CommandOutcome, CommandRange, CommandStatus, interpret};
 use crate::core::{Op, Request};
 use crate::disks::off_ring_retries::OffRingRetries;
 use crate::sys::bsg::{self, BSG_URING_CMD, BsgCompletion, Bytes, Command};
@@ -18,28 +17,28 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed};
 
-/// Slots whose commands can be on the ring; those of any beyond go another way.
+/// Maximum number of slots with commands on the ring; others use calls.
 const SLOTS: usize = 256;
 
-/// A disk's bsg node, open, and the commands that are on their way to it.
+/// The open bsg node of a disk, and the commands in flight on it.
 #[derive(Debug)]
 pub(super) struct Bsg {
     fd: OwnedFd,
     path: PathBuf,
     slots: Box<[Slot]>,
     works: OnceLock<bool>,
-    /// The kernel has refused a command after all: none continues the ring any more.
+    /// Whether the kernel refused a command; then no further commands use the ring.
     refused: AtomicBool,
     used: AtomicBool,
     suspects: OffRingRetries<()>,
 }
 
-/// What a command on its way needs to stay put. The kernel reads and writes it behind our back: hence atomics.
+/// Memory of a command in flight, which must not move. The kernel accesses it concurrently, hence atomics.
 #[derive(Debug)]
 struct Slot {
     cdb: [AtomicU8; CDB_BYTES_MAX],
     sense: [AtomicU8; SENSE_BYTES],
-    /// Bytes that the command moves.
+    /// Number of bytes that the command transfers.
     len: AtomicU32,
 }
 
@@ -54,7 +53,7 @@ impl Default for Slot {
 }
 
 impl Slot {
-    /// The entry for this command, which is kept here meanwhile.
+    /// The ring entry for this command, which is stored here until completion.
     fn command(&self, cdb: &Cdb, bytes: Bytes, timeout_ms: u32) -> Command {
         self.cdb.iter().zip(cdb.bytes()).for_each(|(place, byte)| place.store(*byte, Relaxed));
         let len = match bytes {
@@ -66,25 +65,26 @@ impl Slot {
         Command { cdb, sense: (self.sense.as_ptr() as u64, SENSE_BYTES as u32), bytes, timeout_ms }
     }
 
-    /// The errors of the disk and its transport.
-    fn answer(&self, said: BsgCompletion) -> CommandStatus {
-        let sense: Vec<u8> = self.sense.iter().take(said.sense_bytes.into()).map(|place| place.load(Relaxed)).collect();
+    /// The status that the disk and its transport reported.
+    fn answer(&self, answered: BsgCompletion) -> CommandStatus {
+        let sense: Vec<u8> =
+            self.sense.iter().take(answered.sense_bytes.into()).map(|place| place.load(Relaxed)).collect();
         CommandStatus {
-            status: said.status & 0x7e,
-            host: said.host_status.into(),
-            residual: i32::try_from(said.residual_bytes).unwrap_or(i32::MAX),
+            status: answered.status & 0x7e,
+            host: answered.host_status.into(),
+            residual: i32::try_from(answered.residual_bytes).unwrap_or(i32::MAX),
             sense: Sense::parse(&sense),
         }
     }
 }
 
 impl Bsg {
-    /// Opens the bsg node of the disk whose sg node has this number; `None` where there is none available.
-    pub(super) fn open(sg_number: u64, purpose: Purpose) -> Option<Self> {
+    /// Opens the bsg node of the disk whose sg node has this number; `None` if there is none.
+    pub(super) fn open(sg_number: u64, intent: Intent) -> Option<Self> {
         let (path, number) = find(sg_number)?;
-        let access = match purpose {
-            Purpose::Reading => OFlags::RDONLY,
-            Purpose::Writing => OFlags::RDWR,
+        let access = match intent {
+            Intent::Reading => OFlags::RDONLY,
+            Intent::Writing => OFlags::RDWR,
         };
         let fd = rustix::fs::open(&path, access | OFlags::CLOEXEC, Mode::empty()).ok()?;
         let same = rustix::fs::fstat(&fd).is_ok_and(|stat| stat.st_rdev == number);
@@ -103,12 +103,13 @@ impl Bsg {
         }
     }
 
-    /// Whether the kernel takes commands on a ring: tried once.
+    /// Whether the kernel accepts commands on a ring; tested once.
     pub(super) fn works(&self) -> bool {
         *self.works.get_or_init(|| {
             let ready = self.slots[0].command(&Cdb::test_unit_ready(), Bytes::None, 5000);
-            // SAFETY: nothing is moved; command and room for sense data are in the slot, which lives longer.
-            unsafe { bsg::give_alone(self.fd.as_fd(), &ready) }.is_ok()
+            // SAFETY: no data is transferred; the command and the sense buffer are in the slot, which outlives the
+            // call.
+            unsafe { bsg::submit_alone(self.fd.as_fd(), &ready) }.is_ok()
         })
     }
 
@@ -116,12 +117,12 @@ impl Bsg {
         self.fd.as_fd()
     }
 
-    /// Whether the request, for which there is a command, would go on the ring now.
+    /// Whether the request can be submitted to the ring now, provided that a command exists for it.
     pub(super) fn takes(&self, request: &Request) -> bool {
         !self.refused.load(Relaxed) && (request.slot as usize) < SLOTS && !self.suspects.has(request.at())
     }
 
-    /// The entry for a command of `len` bytes at the beginning of the request's present transfer.
+    /// The ring entry for a command of `len` bytes at the start of the request's current transfer.
     pub(super) fn entry(
         &self,
         request: &mut Request,
@@ -137,13 +138,13 @@ impl Bsg {
         opcode::UringCmd80::new(fd, BSG_URING_CMD).cmd(command.for_ring()).build()
     }
 
-    /// Bytes of the command that the request's slot has, or had last.
+    /// Number of bytes of the current or last command of the request's slot.
     pub(super) fn len(&self, request: &Request) -> u32 {
         self.slots[request.slot as usize].len.load(Relaxed)
     }
 
-    /// What a completion says; `None`: nothing has happened, and another way is worth a try. A command that may go well
-    /// another time is given again by a call, which has the patience for it: the ring continues meanwhile.
+    /// The result of a completion; `None` if nothing has happened and the request can be submitted by another method. A
+    /// command that may succeed later is retried by a call, which can wait, so that the ring continues.
     ///
     /// # Errors
     /// The kernel's error, or a [`crate::core::DeviceError`] of the disk.
@@ -152,19 +153,19 @@ impl Bsg {
         node: &Node,
         request: &Request,
         place: CommandRange,
-        came: (i32, u64),
+        completion: (i32, u64),
     ) -> io::Result<Option<u32>> {
         let (at, len) = (request.at(), self.len(request));
-        let (result, number) = came;
+        let (result, number) = completion;
         if result == 0 {
             self.used.store(true, Relaxed);
             let answer = self.slots[request.slot as usize].answer(BsgCompletion::of(number));
-            match judge(&answer, len, place) {
+            match interpret(&answer, len, place) {
                 CommandOutcome::Done { moved, recovered } => {
                     node.note_done(moved < len, recovered);
                     return Ok(Some(moved));
                 }
-                CommandOutcome::Failed { error, on_the_way } => return Err(node.settled(error, on_the_way)),
+                CommandOutcome::Failed { error, on_the_way } => return Err(node.reported_error(error, on_the_way)),
                 CommandOutcome::Again(why, _) => node.counts.again(why),
             }
         }
@@ -172,26 +173,26 @@ impl Bsg {
             libc::EOPNOTSUPP | libc::ENOTTY | libc::ENOSYS | libc::EACCES | libc::EPERM => {
                 self.refused.store(true, Relaxed);
             }
-            // The disk may take it another time, it is too long for the driver, or the kernel had no room for it just
-            // now: a call finds out which.
+            // The disk is busy, the command is too long for the driver, or the kernel had no memory: a call determines
+            // which.
             0 | libc::EINVAL | libc::ENOMEM | libc::EINTR | libc::EAGAIN => self.suspects.add(at, ()),
             errno => return Err(io::Error::from_raw_os_error(errno)),
         }
         Ok(None)
     }
 
-    /// A call has taken the bytes from `at` on.
+    /// Records that a call has transferred the bytes from `at`.
     pub(super) fn called(&self, at: u64) {
         self.suspects.take(at);
     }
 
-    /// How commands went, for the report; `None`: not on the ring.
+    /// How commands were passed to the kernel, for the report; `None` if not on the ring.
     pub(super) fn way(&self) -> Option<String> {
         self.used.load(Relaxed).then(|| format!("{}, uring_cmd", self.path.display()))
     }
 }
 
-/// The bsg node of the disk whose sg node has this number, and its own number.
+/// Path and device number of the bsg node of the disk whose sg node has this number.
 fn find(sg_number: u64) -> Option<(PathBuf, u64)> {
     let dir = format!("/sys/dev/char/{}:{}/device/bsg", major(sg_number), minor(sg_number));
     let entry = fs::read_dir(dir).ok()?.flatten().next()?;
@@ -208,10 +209,10 @@ mod tests {
 
     const PLACE: CommandRange = CommandRange { lba: 0x1200, blocks: 256, block_bytes: 512, start: 0 };
 
-    /// What scsi_debug says of its bad block 0x1234.
+    /// Sense data of scsi_debug for its bad block 0x1234.
     const FIXED: [u8; 18] = [0xf0, 0, 3, 0, 0, 0x12, 0x34, 10, 0, 0, 0, 0, 0x11, 0, 0, 0x80, 0x12, 0x34];
 
-    /// A node that takes nothing, to learn what a kernel would say.
+    /// A file that accepts no commands, to test the kernel's error.
     fn bsg() -> (Bsg, Node) {
         let zero = || File::open("/dev/zero").unwrap().into();
         (Bsg::new(zero(), "/dev/bsg/0:0:0:0".into()), Node::silent(zero()))
@@ -223,61 +224,61 @@ mod tests {
         Request { slot: 0, ticket: 0, side: Side::Source, op, offset: 0x1200 * 512, len, done: 0, until: len, buffer }
     }
 
-    fn given(bsg: &Bsg, request: &mut Request) {
+    fn on_submitted(bsg: &Bsg, request: &mut Request) {
         let cdb = Cdb::transfer(super::super::cdb::TransferDirection::Read, 0x1200, 256, Default::default()).unwrap();
         bsg.entry(request, (&cdb, 128 << 10), 60_000, types::Fixed(0));
     }
 
     #[test]
-    fn an_entry_points_to_the_command_the_bytes_and_the_room_for_sense_data() {
+    fn an_entry_points_to_command_data_and_sense_buffer() {
         let slot = Slot::default();
         let cdb = Cdb::read_capacity_10();
         let command = slot.command(&cdb, Bytes::In(0x1000, 8), 7);
         assert_eq!(command.cdb, (slot.cdb.as_ptr() as u64, 10));
         assert_eq!(command.sense, (slot.sense.as_ptr() as u64, 96));
         assert_eq!((command.bytes, command.timeout_ms), (Bytes::In(0x1000, 8), 7));
-        let kept: Vec<u8> = slot.cdb.iter().take(10).map(|byte| byte.load(Relaxed)).collect();
-        assert_eq!(kept, cdb.bytes());
+        let stored: Vec<u8> = slot.cdb.iter().take(10).map(|byte| byte.load(Relaxed)).collect();
+        assert_eq!(stored, cdb.bytes());
         assert_eq!(slot.len.load(Relaxed), 8);
     }
 
     #[test]
-    fn a_medium_error_is_told_with_its_block_as_by_the_other_ways() {
+    fn a_medium_error_is_reported_with_its_block_as_by_other_drivers() {
         let (bsg, node) = bsg();
         let mut read = request(Op::Read);
-        given(&bsg, &mut read);
+        on_submitted(&bsg, &mut read);
         bsg.slots[0].sense.iter().zip(FIXED).for_each(|(place, byte)| place.store(byte, Relaxed));
         let error = bsg.decode(&node, &read, PLACE, (0, 18 << 24 | 8 << 8 | 2)).unwrap_err();
-        let said = DeviceError::of(&error).unwrap();
-        assert_eq!((said.kind, said.offset), (Kind::Io, Some(0x1234 * 512)));
-        assert!(said.words.contains("unrecovered read error"), "{said:?}");
+        let answered = DeviceError::of(&error).unwrap();
+        assert_eq!((answered.kind, answered.offset), (Kind::Io, Some(0x1234 * 512)));
+        assert!(answered.words.contains("unrecovered read error"), "{answered:?}");
         assert!(bsg.way().unwrap().contains("uring_cmd"));
     }
 
     #[test]
-    fn what_was_not_moved_is_not_taken_for_moved() {
+    fn residual_bytes_are_not_counted_as_transferred() {
         let (bsg, node) = bsg();
         let mut read = request(Op::Read);
-        given(&bsg, &mut read);
+        on_submitted(&bsg, &mut read);
         assert_eq!(bsg.decode(&node, &read, PLACE, (0, 0)).unwrap(), Some(128 << 10));
         assert_eq!(bsg.decode(&node, &read, PLACE, (0, 1000 << 32)).unwrap(), Some((128 << 10) - 1024), "whole blocks");
     }
 
     #[test]
-    fn what_may_pass_is_looked_at_by_a_call_and_then_the_ring_takes_it_again() {
+    fn a_transient_failure_is_repeated_by_a_call_and_the_ring_resumes() {
         let (bsg, node) = bsg();
         let mut read = request(Op::Read);
-        for came in [(0, 0x28), (0, 0x05 << 16), (-libc::EINVAL, 0), (-libc::EAGAIN, 0)] {
+        for completion in [(0, 0x28), (0, 0x05 << 16), (-libc::EINVAL, 0), (-libc::EAGAIN, 0)] {
             assert!(bsg.takes(&read));
-            given(&bsg, &mut read);
-            assert_eq!(bsg.decode(&node, &read, PLACE, came).unwrap(), None, "{came:?}");
-            assert!(!bsg.takes(&read), "{came:?}");
+            on_submitted(&bsg, &mut read);
+            assert_eq!(bsg.decode(&node, &read, PLACE, completion).unwrap(), None, "{completion:?}");
+            assert!(!bsg.takes(&read), "{completion:?}");
             bsg.called(read.at());
         }
     }
 
     #[test]
-    fn a_kernel_that_takes_no_commands_on_a_ring_leaves_the_other_ways() {
+    fn a_kernel_without_bsg_on_the_ring_falls_back() {
         let (bsg, node) = bsg();
         assert!(!bsg.works(), "a file of zeros takes none");
         let read = request(Op::Read);

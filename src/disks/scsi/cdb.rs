@@ -1,6 +1,6 @@
-//! Commands as the bytes that a disk takes (SPC-5, SBC-4).
+//! Command descriptor blocks (SPC-5, SBC-4).
 
-/// Most bytes of a command.
+/// Maximum length of a command, in bytes.
 pub const CDB_BYTES_MAX: usize = 32;
 
 /// A command descriptor block.
@@ -10,25 +10,25 @@ pub struct Cdb {
     len: u8,
 }
 
-/// How READ and WRITE are to be put.
+/// Form and flags of READ and WRITE commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CdbForm {
-    /// Bytes of the command: 6, 10, 12, 16 or 32; `None`: the shortest of 10 and 16 that does.
+    /// Length: 6, 10, 12, 16 or 32 bytes; `None` for the shorter of 10 and 16 that suffices.
     pub bytes: Option<u8>,
-    /// Do not keep what is moved in the disk's cache.
+    /// Disable Page Out (DPO).
     pub dpo: bool,
-    /// From the medium, or to it.
+    /// Force Unit Access (FUA).
     pub fua: bool,
-    /// The same, where memory that survives a loss of power will do.
+    /// Force Unit Access, with non-volatile cache allowed (FUA_NV).
     pub fua_nv: bool,
-    /// Group number, 1 to 63, beyond 31 only in 16 or 32 bytes; 0: none.
+    /// Group number: 1 to 63, above 31 only in 16 or 32 bytes; 0 for none.
     pub group: u8,
-    /// Command duration limit, 1 to 7, for which it takes 16 bytes; 0: none.
+    /// Command duration limit: 1 to 7, only in 16 bytes; 0 for none.
     pub duration_limit: u8,
 }
 
 impl CdbForm {
-    /// Most blocks of one command.
+    /// Maximum number of blocks per command.
     pub fn blocks_max(self) -> u64 {
         match self.bytes {
             Some(6) => 256,
@@ -38,7 +38,7 @@ impl CdbForm {
     }
 }
 
-/// Which way the bytes of a READ or WRITE go.
+/// The direction of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransferDirection {
     /// READ.
@@ -59,12 +59,12 @@ impl Cdb {
         self
     }
 
-    /// The bytes to send.
+    /// The bytes of the command.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.len.into()]
     }
 
-    /// READ or WRITE of `blocks` blocks from `lba` on; `None`: not in so few bytes.
+    /// READ or WRITE of `blocks` blocks from `lba`; `None` if the requested form cannot encode them.
     pub fn transfer(way: TransferDirection, lba: u64, blocks: u32, form: CdbForm) -> Option<Cdb> {
         let limit = form.duration_limit & 7;
         let group = form.group & 0x3f;
@@ -78,7 +78,7 @@ impl Cdb {
         let (lba32, blocks16) = (u32::try_from(lba).ok(), u16::try_from(blocks).ok());
         match len {
             6 => {
-                // 21 bits of address, and 0 for 256 blocks. There is no place for flags.
+                // 21 bits of address; a count of 0 means 256 blocks. There are no flags.
                 let lba = lba32.filter(|lba| *lba < 1 << 21)?.to_be_bytes();
                 let blocks = u8::try_from(blocks).ok().or_else(|| (blocks == 256).then_some(0))?;
                 (flags == 0 && group == 0).then(|| Cdb::new(&[code(0x08, 0x0a), lba[1], lba[2], lba[3], blocks], 6))
@@ -96,8 +96,8 @@ impl Cdb {
                 Some(cdb.put(2, &lba.to_be_bytes()).put(10, &blocks.to_be_bytes()).put(14, &[limit << 6 | group]))
             }
             32 => {
-                // Of variable length: 24 bytes behind the first 8, a service action, and the reference tag that
-                // type 2 protection would expect, which is the address.
+                // Variable length: 24 bytes after the first 8, with a service action and the expected reference tag of
+                // type 2 protection, which is the address.
                 let cdb = Cdb::new(&[0x7f, 0, 0, 0, 0, 0, group, 24, 0, code(9, 11), flags], 32);
                 let cdb = cdb.put(12, &lba.to_be_bytes()).put(20, &lba.to_be_bytes()[4..]);
                 Some(cdb.put(28, &blocks.to_be_bytes()))
@@ -111,12 +111,12 @@ impl Cdb {
         Cdb::new(&[0x00], 6)
     }
 
-    /// INQUIRY, standard data of at most `len` bytes.
+    /// INQUIRY: standard data, at most `len` bytes.
     pub fn inquiry(len: u16) -> Cdb {
         Cdb::new(&[0x12], 6).put(3, &len.to_be_bytes())
     }
 
-    /// INQUIRY, a page of vital product data of at most `len` bytes.
+    /// INQUIRY: a VPD page, at most `len` bytes.
     pub fn inquiry_page(page: u8, len: u16) -> Cdb {
         Cdb::new(&[0x12, 1, page], 6).put(3, &len.to_be_bytes())
     }
@@ -131,52 +131,52 @@ impl Cdb {
         Cdb::new(&[0x9e, 0x10], 16).put(10, &len.to_be_bytes())
     }
 
-    /// GET LBA STATUS(16) from `lba` on, at most `len` bytes.
+    /// GET LBA STATUS(16) from `lba`, at most `len` bytes.
     pub fn get_lba_status(lba: u64, len: u32) -> Cdb {
         Cdb::new(&[0x9e, 0x12], 16).put(2, &lba.to_be_bytes()).put(10, &len.to_be_bytes())
     }
 
-    /// MODE SENSE(6) of the present values of a page, without block descriptors, at most `len` bytes.
+    /// MODE SENSE(6) of the current values of a page, without block descriptors, at most `len` bytes.
     pub fn mode_sense_6(page: u8, len: u8) -> Cdb {
         Cdb::new(&[0x1a, 0x08, page & 0x3f, 0, len], 6)
     }
 
-    /// MODE SENSE(10), likewise.
+    /// MODE SENSE(10) of the same.
     pub fn mode_sense_10(page: u8, len: u16) -> Cdb {
         Cdb::new(&[0x5a, 0x08, page & 0x3f], 10).put(7, &len.to_be_bytes())
     }
 
-    /// SYNCHRONIZE CACHE of the whole disk, of 10 bytes or 16.
+    /// SYNCHRONIZE CACHE of the whole disk; (16) if `long`, otherwise (10).
     pub fn synchronize_cache(long: bool) -> Cdb {
         if long { Cdb::new(&[0x91], 16) } else { Cdb::new(&[0x35], 10) }
     }
 
-    /// WRITE SAME(16): one block of bytes to all of `blocks` blocks from `lba` on. With `unmap` the disk may unmap them
-    /// instead, if they read as that block then.
+    /// WRITE SAME(16): writes one block of data to each of `blocks` blocks from `lba`. With `unmap` the disk may unmap
+    /// the blocks instead if they then read as that data.
     pub fn write_same_16(lba: u64, blocks: u32, unmap: bool) -> Cdb {
         let cdb = Cdb::new(&[0x93, u8::from(unmap) << 3], 16);
         cdb.put(2, &lba.to_be_bytes()).put(10, &blocks.to_be_bytes())
     }
 
-    /// VERIFY of as few bytes as do, at least `form.bytes` of 10, 12 and 16: the disk compares `blocks` blocks from
-    /// `lba` on with the bytes sent (BYTCHK 1).
+    /// The shortest sufficient VERIFY with at least `form.bytes` of 10, 12 and 16 bytes: the disk compares `blocks`
+    /// blocks from `lba` with the data sent (BYTCHK 1).
     pub fn verify(lba: u64, blocks: u32, form: CdbForm) -> Cdb {
         const BYTCHK: u8 = 1 << 1;
         let flags = BYTCHK | u8::from(form.dpo) << 4;
-        let asked = form.bytes.unwrap_or(10);
+        let requested = form.bytes.unwrap_or(10);
         match (u32::try_from(lba), u16::try_from(blocks)) {
-            (Ok(lba), Ok(blocks)) if asked <= 10 => {
+            (Ok(lba), Ok(blocks)) if requested <= 10 => {
                 Cdb::new(&[0x2f, flags], 10).put(2, &lba.to_be_bytes()).put(7, &blocks.to_be_bytes())
             }
-            (Ok(lba), _) if asked == 12 => {
+            (Ok(lba), _) if requested == 12 => {
                 Cdb::new(&[0xaf, flags], 12).put(2, &lba.to_be_bytes()).put(6, &blocks.to_be_bytes())
             }
             _ => Cdb::new(&[0x8f, flags], 16).put(2, &lba.to_be_bytes()).put(10, &blocks.to_be_bytes()),
         }
     }
 
-    /// READ LONG of as few bytes as do: a block with what follows it on the medium, `len` bytes together; with
-    /// `correct`, corrected as a READ would.
+    /// The shortest sufficient READ LONG: a block and its additional bytes on the medium, `len` bytes in total; with
+    /// `correct`, error-corrected like a READ.
     pub fn read_long(lba: u64, len: u16, correct: bool) -> Cdb {
         match u32::try_from(lba) {
             Ok(lba) => {
@@ -186,23 +186,23 @@ impl Cdb {
         }
     }
 
-    /// READ BUFFER(10) in mode `mode` of buffer `id`, `len` bytes, of which 24 bits count.
+    /// READ BUFFER(10) of buffer `id` in mode `mode`, `len` bytes (24 bits).
     pub fn read_buffer(mode: u8, id: u8, len: u32) -> Cdb {
         Cdb::new(&[0x3c, mode & 0x1f, id], 10).put(6, &len.to_be_bytes()[1..])
     }
 
-    /// EXTENDED COPY with the shorter list identifier, and a request of `len` bytes.
+    /// EXTENDED COPY(LID1) with a parameter list of `len` bytes.
     pub fn extended_copy(len: u32) -> Cdb {
         Cdb::new(&[0x83], 16).put(10, &len.to_be_bytes())
     }
 
-    /// RECEIVE COPY RESULTS of the copy manager's operating parameters, at most `len` bytes.
+    /// RECEIVE COPY RESULTS: operating parameters, at most `len` bytes.
     pub fn receive_copy_parameters(len: u32) -> Cdb {
         Cdb::new(&[0x84, 0x03], 16).put(10, &len.to_be_bytes())
     }
 
-    /// READ LONG(16): a block with what follows it on the medium, `len` bytes together; with `correct`, corrected as a
-    /// READ would.
+    /// READ LONG(16): a block and its additional bytes on the medium, `len` bytes in total; with `correct`,
+    /// error-corrected like a READ.
     pub fn read_long_16(lba: u64, len: u16, correct: bool) -> Cdb {
         let cdb = Cdb::new(&[0x9e, 0x11], 16).put(2, &lba.to_be_bytes()).put(12, &len.to_be_bytes());
         cdb.put(14, &[u8::from(correct)])
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_and_writes_of_every_length_have_their_fields_where_the_standard_has_them() {
+    fn reads_and_writes_of_every_length_have_the_layout_of_the_standard() {
         let table: [(Option<Cdb>, &[u8]); 10] = [
             (Cdb::transfer(TransferDirection::Read, 0x12345, 8, form(6)), &[0x08, 1, 0x23, 0x45, 8, 0]),
             (Cdb::transfer(TransferDirection::Write, 0x12345, 256, form(6)), &[0x0a, 1, 0x23, 0x45, 0, 0]),
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_and_the_lesser_force_have_their_bits_in_every_length_that_has_a_place_for_them() {
+    fn group_number_and_fua_nv_are_set_in_every_length_that_has_them() {
         let at = |len, byte: usize, group, fua_nv| {
             let cdb = Cdb::transfer(TransferDirection::Write, 5, 7, CdbForm { group, fua_nv, ..form(len) });
             cdb.map(|cdb| cdb.bytes()[byte])
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn comparing_and_reading_long_take_as_few_bytes_as_do() {
+    fn verify_and_read_long_use_the_shortest_command() {
         let form = |bytes| CdbForm { bytes, ..CdbForm::default() };
         let table: [(Cdb, &[u8]); 7] = [
             (Cdb::verify(9, 3, form(None)), &[0x2f, 2, 0, 0, 0, 9, 0, 0, 3, 0]),
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_command_that_does_is_chosen_and_one_that_is_too_short_is_none() {
+    fn the_shortest_sufficient_command_is_chosen_and_a_short_one_is_refused() {
         let len = |lba, blocks| {
             Cdb::transfer(TransferDirection::Read, lba, blocks, CdbForm::default()).unwrap().bytes().len()
         };
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn the_other_commands_are_as_the_standard_has_them() {
+    fn the_other_commands_have_the_layout_of_the_standard() {
         let table: [(Cdb, &[u8]); 14] = [
             (Cdb::test_unit_ready(), &[0, 0, 0, 0, 0, 0]),
             (Cdb::inquiry(0x1234), &[0x12, 0, 0, 0x12, 0x34, 0]),
@@ -348,7 +348,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_command_says_what_it_was_made_for(lba: u64, blocks: u32, ten in any::<bool>()) {
+        fn a_command_encodes_its_first_block_and_count(lba: u64, blocks: u32, ten in any::<bool>()) {
             let form = if ten { form(10) } else { form(16) };
             match Cdb::transfer(TransferDirection::Read, lba, blocks, form) {
                 Some(cdb) => {

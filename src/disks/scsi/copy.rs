@@ -1,4 +1,4 @@
-//! A disk that copies by itself: its copy manager is asked for its limits, and for one segment after the other.
+//! Copying within and between disks by EXTENDED COPY: queries the limits of a copy manager, and copies single segments.
 use super::cdb::Cdb;
 use super::node::{Data, Node};
 use super::verdict::CommandRange;
@@ -6,7 +6,7 @@ use super::xcopy::{self, CopyLimits, LIMITS_BYTES, Segment};
 use crate::core::{CopyName, Extent};
 use std::io;
 
-/// A disk's copy manager, and by what name it knows the disk.
+/// The copy manager of a disk, and its designator of the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Copying {
     limits: CopyLimits,
@@ -14,9 +14,9 @@ pub(super) struct Copying {
 }
 
 impl Copying {
-    /// Asks a disk that says it has a copy manager. `None` where that takes no request as they are made here, or this
-    /// process may not ask: the command is one for root.
-    pub(super) fn ask(node: &Node, name: CopyName) -> Option<Self> {
+    /// Queries the copy manager of a disk that reports one. `None` if it does not support the requests used here, or
+    /// this process has no permission: the command requires root.
+    pub(super) fn query(node: &Node, name: CopyName) -> Option<Self> {
         let mut bytes = vec![0; LIMITS_BYTES as usize];
         let cdb = Cdb::receive_copy_parameters(LIMITS_BYTES);
         let moved = node.carry_out(&cdb, Data::From(&mut bytes), CommandRange::default()).ok()?;
@@ -24,12 +24,12 @@ impl Copying {
         Some(Copying { limits, name })
     }
 
-    /// Most bytes of one segment, and what segments are multiples of; 0 for the first where none is possible.
+    /// Maximum bytes per segment, or 0 if none is possible, and the granularity of segments.
     pub(super) fn segment_bytes(&self, block_bytes: u32) -> (u32, u32) {
         (self.limits.command_bytes(block_bytes), self.limits.granularity_bytes)
     }
 
-    /// Copies one segment from the unit `name`, with blocks of the same size, to byte `to` of this disk as a whole.
+    /// Copies one segment from the unit `name`, which must have the same block size, to byte `to` of this disk.
     pub(super) fn copy(
         &self,
         node: &Node,

@@ -1,8 +1,8 @@
-//! A disk that is reached by SCSI commands, open.
+//! An open disk that is reached by SCSI commands.
 use super::cdb::{Cdb, CdbForm, TransferDirection};
 use super::copy::Copying;
 use super::holes::Holes;
-use super::node::{Data, Node, Purpose, is_too_long};
+use super::node::{Data, Intent, Node, is_too_long};
 use super::probe::write_same_blocks;
 use super::shared::{Shared, map_reserved};
 use super::survey::Survey;
@@ -17,52 +17,55 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// Shorter commands than this are not tried when the driver finds one too long, in bytes.
+/// Minimum command length, in bytes, when the driver rejects longer ones.
 const TRANSFER_BYTES_MIN: u32 = 4096;
 
-/// A disk that is reached by SCSI commands, open.
+/// An open disk that is reached by SCSI commands.
 #[derive(Debug)]
 pub(super) struct Disk {
     pub(super) facts: Facts,
     pub(super) node: Node,
     pub(super) claim: Claim,
-    /// As messages name it.
+    /// Its name in error messages.
     pub(super) name: String,
-    /// Where this side begins on the disk, in bytes.
+    /// Offset of this side on the disk, in bytes.
     start: u64,
     pub(super) block_bytes: u32,
     size: u64,
-    /// Longest command; halved when the driver finds one too long.
+    /// Maximum command length; halved when the driver rejects a command as too long.
     transfer_bytes_max: AtomicU32,
     pub(super) form: CdbForm,
-    /// Where records may be moved through memory that the driver shares with haul.
+    /// Memory shared with the driver, if records may be transferred through it.
     pub(super) shared: Option<Shared>,
-    /// The same of the node's own descriptor, where a queue reads into it; mapped for as long as the disk is open.
+    /// Memory shared with the driver of the node's own descriptor, if a queue reads into it; mapped as long as the disk
+    /// is open.
     _reserved: Option<Mutex<Buffer>>,
-    /// Blocks of the longest WRITE SAME, and whether it may unmap; `None`: zeros are written.
+    /// Maximum blocks of WRITE SAME, and whether it may unmap; `None` to write zeros as data.
     write_same: Option<(u32, bool)>,
     write_same_refused: AtomicBool,
-    /// Asked for its holes, where it can be.
+    /// Hole detection, if the disk supports it.
     holes: Option<Holes>,
     copying: Option<Copying>,
-    /// Held while a part of a block is written: the rest of it is read first and must not change meanwhile.
+    /// Held while a partial block is written by reading and rewriting the whole block.
     edge: Mutex<()>,
 }
 
 impl Disk {
-    /// Opens it as the plan says, and looks at it once more.
+    /// Opens the disk as planned, and probes it again.
     pub(super) fn open(opening: &Opening<'_>, through: &Through) -> Result<Self> {
         debug_assert!(opening.plan.access.cache == Cache::Direct);
         let failed = |error: io::Error| match DeviceError::of(&error).cloned() {
-            Some(said) => opening.error(said.kind, &format!(": {}", said.words)).advise(said.advice),
+            Some(device_failure) => {
+                opening.error(device_failure.kind, &format!(": {}", device_failure.words)).advise(device_failure.advice)
+            }
             None => opening.error(Kind::Open, &format!(" by {}", through.node.node.display())).because(error),
         };
-        let purpose = Purpose::of(opening);
-        let node = Node::open(&through.node.node, purpose, through.wishes).map_err(failed)?;
+        let intent = Intent::of(opening);
+        let node = Node::open(&through.node.node, intent, through.options).map_err(failed)?;
         if node.number().map_err(failed)? != through.node.number {
             return Err(opening.changed(&format!(": {} is another device", through.node.node.display())));
         }
-        // Before the disk is asked, so that no process uses it from here on.
+        // Before any query, so that no other process uses the disk from here on.
         let claim = Claim::take(opening, &through.node)?;
         let survey = Survey::take(&node, opening.facts).map_err(failed)?;
         let facts = opening.facts.clone();
@@ -71,25 +74,25 @@ impl Disk {
         if survey.capacity.block_bytes != facts.logical_block_bytes || through.node.start + size > disk_bytes {
             return Err(opening.changed(&format!(": its size is now {disk_bytes} bytes")));
         }
-        let wishes = through.wishes;
-        can_do(opening, &survey, &wishes)?;
-        let shared = match wishes.shared {
-            // A lock of our own would keep it out.
-            true => Some(CommandOptions { locked: false, ..wishes }),
+        let options = through.options;
+        can_do(opening, &survey, &options)?;
+        let shared = match options.shared {
+            // A second lock by this process would conflict with the first.
+            true => Some(CommandOptions { locked: false, ..options }),
             false => None,
         };
         let shared =
-            shared.map(|wishes| Node::open(&through.node.node, purpose, wishes)).transpose().map_err(failed)?;
+            shared.map(|options| Node::open(&through.node.node, intent, options)).transpose().map_err(failed)?;
         let unmap = survey.unmapped_are_zeros();
-        let asked = purpose == Purpose::Reading && facts.sparse && unmap;
+        let asked = intent == Intent::Reading && facts.sparse && unmap;
         let write_same = survey.provisioning.unmaps_by_write_same.then(|| (write_same_blocks(&survey) as u32, unmap));
-        let CommandOptions { cdb_bytes: bytes, dpo, fua, fua_nv, group, duration_limit, .. } = wishes;
+        let CommandOptions { cdb_bytes: bytes, dpo, fua, fua_nv, group, duration_limit, .. } = options;
         let form = CdbForm { bytes, dpo, fua, fua_nv, group, duration_limit };
         let block_bytes = survey.capacity.block_bytes;
         let of_form = form.blocks_max().saturating_mul(block_bytes.into());
         let most = facts.queue.max_request_bytes.max(block_bytes);
         let most = u32::try_from(of_form).map_or(most, |of_form| most.min(of_form));
-        let reserved = match wishes.transfers {
+        let reserved = match options.transfers {
             Transfers::Shared => Some(map_reserved(&node, most, block_bytes).map_err(failed)?),
             Transfers::Direct | Transfers::Copied => None,
         };
@@ -106,7 +109,7 @@ impl Disk {
             _reserved: reserved.map(Mutex::new),
             write_same,
             write_same_refused: AtomicBool::new(false),
-            holes: asked.then(|| Holes::open(&through.node, survey.capacity.block_bytes, wishes)).flatten(),
+            holes: asked.then(|| Holes::open(&through.node, survey.capacity.block_bytes, options)).flatten(),
             copying: survey.copying,
             edge: Mutex::new(()),
             node,
@@ -114,7 +117,7 @@ impl Disk {
         })
     }
 
-    /// A disk of 1 MiB behind something that takes commands and answers none.
+    /// A disk of 1 MiB behind a descriptor that never completes commands, for tests.
     #[cfg(test)]
     pub(super) fn silent(fd: std::os::fd::OwnedFd) -> Self {
         Disk {
@@ -137,24 +140,25 @@ impl Disk {
         }
     }
 
-    /// Whether the present transfer of the request can be a command: it begins with a block and has a whole one.
+    /// Whether the current transfer of the request can be a command: it starts at a block and contains a whole one.
     pub(super) fn takes(&self, request: &Request) -> bool {
         let block = self.block_bytes;
         request.op != Op::Zero && request.at().is_multiple_of(block.into()) && request.left() >= block
     }
 
-    /// Bytes of the command for the present transfer of a request that begins with a block.
+    /// Length of the command for the current transfer of a request that starts at a block.
     pub(super) fn command_bytes(&self, left: u32) -> u32 {
         let most = self.transfer_bytes_max.load(Relaxed);
         (left - left % self.block_bytes).min(most)
     }
 
-    /// Bytes of the longest command.
+    /// Maximum command length, in bytes.
     pub(super) fn most_bytes(&self) -> u32 {
         self.transfer_bytes_max.load(Relaxed)
     }
 
-    /// The driver found a command of `len` bytes too long. Whether shorter ones are worth trying.
+    /// Called when the driver rejects a command of `len` bytes as too long. Returns whether shorter ones are worth
+    /// trying.
     pub(super) fn shorten(&self, len: u32) -> bool {
         let shorter = len / 2 - len / 2 % self.block_bytes;
         if shorter < TRANSFER_BYTES_MIN.max(self.block_bytes) {
@@ -164,7 +168,7 @@ impl Disk {
         true
     }
 
-    /// The blocks of `len` bytes from `offset` on, and the command that moves them.
+    /// The command that transfers `len` bytes at `offset`, and its blocks.
     pub(super) fn command(&self, op: Op, offset: u64, len: u32) -> io::Result<(Cdb, CommandRange)> {
         let block = u64::from(self.block_bytes);
         let lba = (self.start + offset) / block;
@@ -191,7 +195,7 @@ impl Disk {
         Ok((cdb, place))
     }
 
-    /// Reads whole blocks, as many as one command does.
+    /// Reads whole blocks, as many as one command transfers.
     fn read(&self, offset: u64, bytes: &mut [u8]) -> io::Result<u32> {
         loop {
             let len = self.command_bytes(bytes.len() as u32);
@@ -203,7 +207,7 @@ impl Disk {
         }
     }
 
-    /// Writes whole blocks, as many as one command does.
+    /// Writes whole blocks, as many as one command transfers.
     fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<u32> {
         loop {
             let len = self.command_bytes(bytes.len() as u32);
@@ -215,7 +219,7 @@ impl Disk {
         }
     }
 
-    /// The block that holds `offset`, and where in it that is.
+    /// Reads the block that contains `offset`. Returns its data, its offset, and the position of `offset` in it.
     fn block_of(&self, offset: u64) -> io::Result<(Vec<u8>, u64, usize)> {
         let within = offset % u64::from(self.block_bytes);
         let mut block = vec![0; self.block_bytes as usize];
@@ -231,7 +235,7 @@ impl Disk {
         Ok(len as u32)
     }
 
-    /// Writes at most to the end of a block, whose other bytes stay.
+    /// Writes at most to the end of a block, whose other bytes do not change.
     fn write_part(&self, offset: u64, bytes: &[u8]) -> io::Result<u32> {
         let _alone = self.edge.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut block, start, within) = self.block_of(offset)?;
@@ -241,7 +245,7 @@ impl Disk {
         Ok(len as u32)
     }
 
-    /// Carries the present transfer of a request out, or a part of it.
+    /// Executes the current transfer of a request, or a part of it.
     pub(super) fn perform(&self, request: &mut Request) -> io::Result<u32> {
         let (at, whole) = (request.at(), self.takes(request));
         match request.op {
@@ -265,7 +269,7 @@ impl Disk {
             let one = vec![0; self.block_bytes as usize];
             match self.node.carry_out(&cdb, Data::To(&one), place) {
                 Err(error) if is_unknown(&error) => self.write_same_refused.store(true, Relaxed),
-                // The bytes moved were those of one block, whatever it zeroed.
+                // The command transfers only one block of data, whatever it zeroes.
                 moved => return moved.map(|_| blocks * self.block_bytes),
             }
         }
@@ -273,13 +277,13 @@ impl Disk {
         self.write(offset, &vec![0; len as usize])
     }
 
-    /// The run that begins at `within.offset`, cut at `within.end()`.
+    /// The run that begins at `within.offset`, limited to `within.end()`.
     pub(super) fn run_at(&self, within: Extent) -> Run {
         let data = Run { extent: within, kind: RunKind::Data };
         self.holes.as_ref().map_or(data, |holes| holes.run_at(within))
     }
 
-    /// Copies from the unit of that name, as [`crate::core::Endpoint::offload`] has it.
+    /// Copies from the unit of that name; see [`crate::core::Endpoint::offload`].
     pub(super) fn copy_from(&self, name: &CopyName, from: Extent, to_offset: u64) -> io::Result<u32> {
         if to_offset.checked_add(from.len).is_none_or(|end| end > self.size) {
             return Err(io::Error::from_raw_os_error(libc::ENOSPC));
@@ -288,23 +292,23 @@ impl Disk {
         copying.copy(&self.node, name, from, self.start + to_offset, self.block_bytes)
     }
 
-    /// What the report should say of it.
+    /// Its notes for the report.
     pub(super) fn notes(&self) -> Vec<String> {
         let holes = self.holes.as_ref().and_then(Holes::note).map(|note| format!("{}: {note}", self.name));
         self.node.counts.notes(&self.name).into_iter().chain(holes).collect()
     }
 
-    /// What cost time.
+    /// The unavailable optimization, for the report.
     pub(super) fn fallback(&self) -> Option<String> {
         self.node.counts.fallback(&self.name)
     }
 
-    /// Returns when all is on the medium, and nothing older is in the page cache.
+    /// Returns when all data is on the medium, and the page cache has no older data.
     pub(super) fn make_durable(&self) -> io::Result<()> {
         let long = self.start + self.size > u64::from(self.block_bytes) << 32;
         let flushed = self.node.carry_out(&Cdb::synchronize_cache(long), Data::None, CommandRange::default());
         match flushed {
-            // A disk without a cache need not know the command.
+            // A disk without a cache need not support the command.
             Err(error) if is_unknown(&error) => {}
             flushed => _ = flushed?,
         }
@@ -312,14 +316,14 @@ impl Disk {
     }
 }
 
-/// Refuses what this disk cannot do.
-fn can_do(opening: &Opening<'_>, survey: &Survey, wishes: &CommandOptions) -> Result<()> {
+/// Refuses options that the disk does not support.
+fn can_do(opening: &Opening<'_>, survey: &Survey, options: &CommandOptions) -> Result<()> {
     if opening.writes && survey.mode.write_protected {
         let error = opening.error(Kind::Refused, ": its medium is write-protected");
         return Err(error.advise("Remove the write protection, then run the command again."));
     }
-    for (wished, bit) in [(wishes.fua, "FUA"), (wishes.fua_nv, "FUA_NV"), (wishes.dpo, "DPO")] {
-        if wished && !survey.mode.takes_dpo_and_fua {
+    for (requested, bit) in [(options.fua, "FUA"), (options.fua_nv, "FUA_NV"), (options.dpo, "DPO")] {
+        if requested && !survey.mode.takes_dpo_and_fua {
             let error = opening.error(Kind::Unsupported, &format!(" with {bit}: it does not support that"));
             return Err(error.advise("Omit it."));
         }
@@ -327,7 +331,7 @@ fn can_do(opening: &Opening<'_>, survey: &Survey, wishes: &CommandOptions) -> Re
     Ok(())
 }
 
-/// The disk does not know the command, or this form of it.
+/// Whether the disk does not support the command, or this form of it.
 fn is_unknown(error: &io::Error) -> bool {
-    DeviceError::of(error).is_some_and(|said| said.kind == Kind::Unsupported)
+    DeviceError::of(error).is_some_and(|device_failure| device_failure.kind == Kind::Unsupported)
 }

@@ -1,28 +1,28 @@
-//! Where a disk of thin provisioning has nothing but zeros, as it says itself.
+//! Hole detection on thin-provisioned disks, by GET LBA STATUS.
 use super::cdb::Cdb;
 use super::lba_status::{self, ANSWER_BYTES};
-use super::node::{Data, Node, Purpose};
+use super::node::{Data, Intent, Node};
 use super::verdict::CommandRange;
 use crate::core::{CommandOptions, Extent, Passthrough, Run, RunKind};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Asks a disk of which unmapped blocks read as zeros for these blocks.
+/// Detects unmapped blocks of a disk on which they read as zeros.
 #[derive(Debug)]
 pub(super) struct Holes {
-    /// A descriptor beside the one that moves bytes: of that, the driver's queue may be full of commands that only
-    /// whoever asks here would take back.
+    /// A separate descriptor: the queue of the main one may be full of commands whose completions only the calling
+    /// thread can receive.
     node: Node,
     start: u64,
     block_bytes: u64,
-    /// It has failed: all is data from then on.
+    /// Whether a query has failed; then everything counts as data.
     failed: AtomicBool,
 }
 
 impl Holes {
-    /// Opens the node once more; `None` where that is another device, or is not available.
-    pub(super) fn open(node: &Passthrough, block_bytes: u32, wishes: CommandOptions) -> Option<Self> {
-        let open = Node::open(&node.node, Purpose::Reading, wishes).ok()?;
+    /// Opens the node again; `None` if it is another device now, or not available.
+    pub(super) fn open(node: &Passthrough, block_bytes: u32, options: CommandOptions) -> Option<Self> {
+        let open = Node::open(&node.node, Intent::Reading, options).ok()?;
         let same = open.number().is_ok_and(|number| number == node.number);
         same.then(|| Holes {
             node: open,
@@ -32,8 +32,8 @@ impl Holes {
         })
     }
 
-    /// The run that begins at `within.offset` of this side, cut at `within.end()`. Where the disk does not say, bytes
-    /// are read.
+    /// The run that begins at `within.offset` of this side, limited to `within.end()`. If the disk does not report its
+    /// status, it counts as data.
     pub(super) fn run_at(&self, within: Extent) -> Run {
         if self.failed.load(Relaxed) {
             return Run { extent: within, kind: RunKind::Data };
@@ -53,14 +53,14 @@ impl Holes {
         }
     }
 
-    /// What the report should say of it.
+    /// Its note for the report.
     pub(super) fn note(&self) -> Option<&'static str> {
         let failed = self.failed.load(Relaxed);
         failed.then_some("it stopped reporting unmapped blocks (GET LBA STATUS): they were read")
     }
 }
 
-/// Asks from a block on.
+/// Queries the status from a block on.
 ///
 /// # Errors
 /// As for [`Node::carry_out`].

@@ -1,6 +1,6 @@
-//! What a disk says of itself when asked: INQUIRY data, its pages, capacity, mode (SPC-5, SBC-4).
+//! Parsing of INQUIRY data, VPD pages, capacity and mode pages (SPC-5, SBC-4).
 //!
-//! Bytes come from the disk: they may be short, long or nonsense, and none of it makes these functions panic.
+//! The input comes from a disk: whatever its length and content, these functions do not panic.
 use crate::core::CopyName;
 
 fn byte(bytes: &[u8], at: usize) -> u8 {
@@ -12,7 +12,7 @@ fn number(bytes: &[u8], at: usize, len: usize) -> u64 {
     field.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
 }
 
-/// Text of a fixed width; `None` where it is blank.
+/// Fixed-width text; `None` if it is blank.
 fn text(bytes: &[u8]) -> Option<String> {
     let printable: String =
         bytes.iter().map(|byte| if byte.is_ascii_graphic() { char::from(*byte) } else { ' ' }).collect();
@@ -25,20 +25,20 @@ fn text(bytes: &[u8]) -> Option<String> {
 pub struct Inquiry {
     /// Peripheral device type: 0 for a disk.
     pub device_type: u8,
-    /// Peripheral qualifier: 0 where it has a device.
+    /// Peripheral qualifier: 0 if a device is connected.
     pub qualifier: u8,
-    /// Version of SPC that it knows: 5 for SPC-3.
+    /// SPC version that it supports: 5 for SPC-3.
     pub version: u8,
-    /// It can have protection information.
+    /// Whether it supports protection information.
     pub protect: bool,
-    /// It has a copy manager that copies by itself (3PC).
+    /// Whether it has a copy manager (3PC).
     pub copies: bool,
-    /// Vendor and product.
+    /// Vendor and product identification.
     pub model: Option<String>,
 }
 
 impl Inquiry {
-    /// From the bytes that came; `None`: too few to say anything.
+    /// Parses INQUIRY data; `None` if it is too short.
     pub fn parse(bytes: &[u8]) -> Option<Inquiry> {
         let names = [bytes.get(8..16), bytes.get(16..32)].map(|field| field.and_then(text));
         let model: Vec<String> = names.into_iter().flatten().collect();
@@ -53,7 +53,7 @@ impl Inquiry {
     }
 }
 
-/// A peripheral device type in words.
+/// The name of a peripheral device type.
 pub fn device_type_words(device_type: u8) -> &'static str {
     match device_type {
         0x00 => "a disk",
@@ -76,13 +76,13 @@ pub fn device_type_words(device_type: u8) -> &'static str {
     }
 }
 
-/// The content of the page of vital product data `page`; `None` where the bytes are those of another page.
+/// The content of the VPD page `page`; `None` if the bytes are another page.
 fn page_of(page: u8, bytes: &[u8]) -> Option<&[u8]> {
     let len = number(bytes, 2, 2) as usize;
     (bytes.len() >= 4 && bytes[1] == page).then(|| &bytes[4..bytes.len().min(4 + len)])
 }
 
-/// Pages that the disk has (page 00h).
+/// The supported VPD pages (page 00h).
 pub fn pages(bytes: &[u8]) -> Vec<u8> {
     page_of(0x00, bytes).unwrap_or(&[]).to_vec()
 }
@@ -92,20 +92,21 @@ pub fn serial(bytes: &[u8]) -> Option<String> {
     text(page_of(0x80, bytes)?)
 }
 
-/// World wide name of the logical unit (page 83h), the longest there is: NAA as `naa.…`, else `eui.…`.
+/// World wide name of the logical unit (page 83h), the longest available: `naa.…`, or else `eui.…`.
 pub fn wwn(bytes: &[u8]) -> Option<String> {
     let (kind, id) = best_designator(bytes)?;
     let hex: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
     Some(format!("{}.{hex}", if kind == 3 { "naa" } else { "eui" }))
 }
 
-/// The same name as a copy manager takes it.
+/// The same designator, as a copy manager uses it.
 pub fn copy_name(bytes: &[u8]) -> Option<CopyName> {
     let (kind, id) = best_designator(bytes)?;
     CopyName::new(kind, id)
 }
 
-/// Of the binary names of the logical unit itself in page 83h: NAA (type 3) before EUI (2), and the longest of them.
+/// The preferred binary designator of the logical unit in page 83h: NAA (type 3) before EUI (2), and the longest of
+/// them.
 fn best_designator(bytes: &[u8]) -> Option<(u8, &[u8])> {
     let mut rest = page_of(0x83, bytes)?;
     let mut best: Option<(u8, &[u8])> = None;
@@ -121,20 +122,20 @@ fn best_designator(bytes: &[u8]) -> Option<(u8, &[u8])> {
     best
 }
 
-/// Block limits (page B0h), in blocks; 0 where the disk says none.
+/// Block limits (page B0h), in blocks; 0 if not reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlockLimits {
-    /// Longest transfer.
+    /// Maximum transfer length.
     pub transfer_blocks_max: u32,
-    /// Preferred transfer.
+    /// Optimal transfer length.
     pub transfer_blocks_optimal: u32,
-    /// Longest WRITE SAME.
+    /// Maximum WRITE SAME length.
     pub write_same_blocks_max: u64,
 }
 
 /// Block limits (page B0h).
 pub fn block_limits(bytes: &[u8]) -> Option<BlockLimits> {
-    // What lies behind the page's own length is none of it: older disks have a shorter one.
+    // Ignore bytes after the page length: older disks have a shorter page.
     let page = page_of(0xb0, bytes)?;
     Some(BlockLimits {
         transfer_blocks_max: number(page, 4, 4) as u32,
@@ -143,7 +144,7 @@ pub fn block_limits(bytes: &[u8]) -> Option<BlockLimits> {
     })
 }
 
-/// It is rotational (page B1h); `None` where it does not say.
+/// Whether the disk is rotational (page B1h); `None` if not reported.
 pub fn rotational(bytes: &[u8]) -> Option<bool> {
     match number(page_of(0xb1, bytes)?, 0, 2) {
         1 => Some(false),
@@ -152,21 +153,21 @@ pub fn rotational(bytes: &[u8]) -> Option<bool> {
     }
 }
 
-/// What a disk of thin provisioning takes and promises (page B2h).
+/// Logical block provisioning (page B2h).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Provisioning {
-    /// It takes UNMAP (LBPU).
+    /// Whether it supports UNMAP (LBPU).
     pub unmaps: bool,
-    /// It takes WRITE SAME(16) that may unmap (LBPWS).
+    /// Whether WRITE SAME(16) may unmap (LBPWS).
     pub unmaps_by_write_same: bool,
-    /// Unmapped blocks read as zeros (LBPRZ).
+    /// Whether unmapped blocks read as zeros (LBPRZ).
     pub unmapped_are_zeros: bool,
 }
 
-/// Thin provisioning (page B2h); nothing of it where the page is another.
+/// Parses page B2h; all false if the bytes are another page.
 pub fn provisioning(bytes: &[u8]) -> Provisioning {
     let flags = page_of(0xb2, bytes).map_or(0, |page| byte(page, 1));
-    // LBPRZ has three bits by now; the lowest of them is the one that says zeros, and the only one there was before.
+    // LBPRZ was extended to three bits; the lowest, the original one, means zeros.
     Provisioning {
         unmaps: flags & 0x80 != 0,
         unmaps_by_write_same: flags & 0x40 != 0,
@@ -174,30 +175,30 @@ pub fn provisioning(bytes: &[u8]) -> Provisioning {
     }
 }
 
-/// What READ CAPACITY says.
+/// READ CAPACITY data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capacity {
     /// Number of blocks.
     pub blocks: u64,
-    /// Bytes of a block.
+    /// Block size in bytes.
     pub block_bytes: u32,
-    /// Blocks in a physical one.
+    /// Number of logical blocks per physical block.
     pub blocks_a_physical: u32,
-    /// It is formatted with protection information of this type, 1 to 3.
+    /// Type of protection information in use, 1 to 3.
     pub protection: Option<u8>,
-    /// Unmapped blocks read as zeros, and it has such.
+    /// Whether there may be unmapped blocks, which read as zeros.
     pub unmapped_are_zeros: bool,
 }
 
 impl Capacity {
-    /// From READ CAPACITY(10); `blocks` is 2^32 for a disk that has as many or more.
+    /// Parses READ CAPACITY(10) data; `blocks` is 2^32 if the disk has that many or more.
     pub fn parse_10(bytes: &[u8]) -> Option<Capacity> {
         let blocks = number(bytes, 0, 4) + 1;
         let block_bytes = number(bytes, 4, 4) as u32;
         (bytes.len() >= 8).then_some(Capacity { blocks, block_bytes, blocks_a_physical: 1, ..Capacity::default() })
     }
 
-    /// From READ CAPACITY(16).
+    /// Parses READ CAPACITY(16) data.
     pub fn parse_16(bytes: &[u8]) -> Option<Capacity> {
         let (protection, flags) = (byte(bytes, 12), byte(bytes, 14));
         (bytes.len() >= 12).then(|| Capacity {
@@ -210,18 +211,18 @@ impl Capacity {
     }
 }
 
-/// What MODE SENSE says with the caching page.
+/// MODE SENSE data with the caching page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mode {
-    /// Nothing can be written.
+    /// Whether it is write protected.
     pub write_protected: bool,
-    /// DPO and FUA are understood.
+    /// Whether DPO and FUA are supported.
     pub takes_dpo_and_fua: bool,
-    /// Writes are done before they are on the medium; `None` where it does not say.
+    /// Whether a write cache is enabled; `None` if not reported.
     pub write_cache: Option<bool>,
 }
 
-/// The command that asked for mode pages.
+/// The command that returned the mode data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModeSense {
     /// MODE SENSE(6).
@@ -231,16 +232,16 @@ pub enum ModeSense {
 }
 
 impl Mode {
-    /// From what the disk answered to `asked`.
-    pub fn parse(bytes: &[u8], asked: ModeSense) -> Option<Mode> {
-        let header = match asked {
+    /// Parses the response to `command`.
+    pub fn parse(bytes: &[u8], command: ModeSense) -> Option<Mode> {
+        let header = match command {
             ModeSense::Six => 4,
             ModeSense::Ten => 8,
         };
         if bytes.len() < header {
             return None;
         }
-        let (flags, descriptors) = match asked {
+        let (flags, descriptors) = match command {
             ModeSense::Six => (bytes[2], bytes[3].into()),
             ModeSense::Ten => (bytes[3], number(bytes, 6, 2) as usize),
         };
@@ -260,7 +261,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn inquiry_data_say_what_stands_there() {
+    fn inquiry_data_are_parsed() {
         let mut bytes = [0x20; 36];
         bytes[..8].copy_from_slice(&[0x05, 0x80, 6, 2, 31, 1, 0, 0]);
         bytes[8..12].copy_from_slice(b"QEMU");
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_taken_only_for_what_they_are() {
+    fn pages_are_accepted_only_by_their_code() {
         assert_eq!(pages(&[0, 0, 0, 3, 0, 0x80, 0xb0, 9]), [0, 0x80, 0xb0]);
         assert_eq!(serial(&[0, 0x80, 0, 6, b' ', b'A', b'1', 0, 0, b' ']).as_deref(), Some("A1"));
         assert_eq!(serial(&[0, 0x83, 0, 2, b'A', b'1']), None);
@@ -302,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_the_unit_is_told_and_not_that_of_its_port() {
+    fn the_designator_of_the_unit_is_used_and_not_that_of_its_port() {
         let port = [1, 0x13, 0, 8, 5, 0, 0, 0, 0, 0, 0, 9];
         let eui = [1, 0x02, 0, 2, 0xaa, 0xbb];
         let naa = [1, 0x03, 0, 3, 0x5a, 1, 2];
@@ -318,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn capacities_of_both_forms_are_read() {
+    fn both_forms_of_read_capacity_are_parsed() {
         let ten = Capacity::parse_10(&[0xff, 0xff, 0xff, 0xff, 0, 0, 2, 0]).unwrap();
         assert_eq!((ten.blocks, ten.block_bytes), (1 << 32, 512));
         let mut bytes = [0; 32];
@@ -332,14 +333,14 @@ mod tests {
             unmapped_are_zeros: true,
         };
         assert_eq!(sixteen, wanted);
-        // Unmapped blocks of a disk that has none are not zeros.
+        // Without provisioning, no blocks are unmapped.
         bytes[14] = 0x40;
         assert!(!Capacity::parse_16(&bytes).unwrap().unmapped_are_zeros);
         assert_eq!(Capacity::parse_10(&[0; 7]), None);
     }
 
     #[test]
-    fn write_protection_and_write_cache_are_found_behind_either_header() {
+    fn write_protection_and_write_cache_are_found_after_either_header() {
         let short = [0, 0, 0x90, 0, 0x88, 0x12, 0x04];
         let wanted = Mode { write_protected: true, takes_dpo_and_fua: true, write_cache: Some(true) };
         assert_eq!(Mode::parse(&short, ModeSense::Six), Some(wanted));
@@ -351,7 +352,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_can_be_parsed(mut bytes in prop::collection::vec(any::<u8>(), 0..200), page in 0usize..6) {
+        fn no_bytes_make_the_parser_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..200), page in 0usize..6) {
             if bytes.len() > 1 {
                 bytes[1] = [0, 0x80, 0x83, 0xb0, 0xb1, 0xb2][page];
             }
@@ -365,8 +366,8 @@ mod tests {
             copy_name(&bytes);
             Capacity::parse_10(&bytes);
             Capacity::parse_16(&bytes);
-            for asked in [ModeSense::Six, ModeSense::Ten] {
-                Mode::parse(&bytes, asked);
+            for command in [ModeSense::Six, ModeSense::Ten] {
+                Mode::parse(&bytes, command);
             }
         }
     }

@@ -1,31 +1,31 @@
-//! Which blocks of a disk are mapped: what GET LBA STATUS answers (SBC-4, 5.10).
+//! Parsing of GET LBA STATUS data: which blocks of a disk are mapped (SBC-4, 5.10).
 //!
-//! Bytes come from the disk: they may be short, long or nonsense, and none of it makes these functions panic.
+//! The input comes from a disk: whatever its length and content, these functions do not panic.
 
-/// Bytes of the longest answer that is asked for: 256 descriptors.
+/// Length of the requested data, in bytes: 256 descriptors.
 pub const ANSWER_BYTES: usize = HEAD_BYTES + 256 * DESCRIPTOR_BYTES;
 
 const HEAD_BYTES: usize = 8;
 const DESCRIPTOR_BYTES: usize = 16;
 
-/// Blocks that are all mapped, or all not.
+/// A run of blocks that are all mapped or all unmapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MappedRun {
-    /// How many, from the one asked about on; 1 at least.
+    /// Number of blocks from the requested one on; at least 1.
     pub blocks: u64,
-    /// They have no place on the medium: deallocated or anchored.
+    /// Whether they are not mapped: deallocated or anchored.
     pub unmapped: bool,
 }
 
-/// The run that begins at `lba`; `None` where the answer says nothing of that block.
+/// The run that begins at `lba`; `None` if the data does not cover that block.
 pub fn run_at(answer: &[u8], lba: u64) -> Option<MappedRun> {
-    let said = u32::from_be_bytes(answer.get(..4)?.try_into().ok()?) as usize;
-    let end = answer.len().min(said.saturating_add(4));
+    let messages = u32::from_be_bytes(answer.get(..4)?.try_into().ok()?) as usize;
+    let end = answer.len().min(messages.saturating_add(4));
     let (mut at, mut run) = (lba, None);
     for descriptor in answer.get(HEAD_BYTES..end)?.chunks_exact(DESCRIPTOR_BYTES) {
         let first = u64::from_be_bytes(descriptor[..8].try_into().ok()?);
         let blocks = u64::from(u32::from_be_bytes(descriptor[8..12].try_into().ok()?));
-        // 1: deallocated; 2: anchored, which has room set aside and reads like it. All else may hold bytes.
+        // 1: deallocated; 2: anchored, which has reserved space but reads the same. Anything else may have data.
         let unmapped = matches!(descriptor[12] & 0x0f, 1 | 2);
         let Some(behind) = first.checked_add(blocks).filter(|behind| (first..*behind).contains(&at)) else { break };
         if run.is_some_and(|known| known != unmapped) {
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_goes_on_over_descriptors_of_its_kind_and_ends_with_another() {
+    fn a_run_spans_descriptors_of_one_kind() {
         let bytes = answer(&[(100, 50, 1), (150, 10, 2), (160, 8, 0), (168, 8, 1)]);
         assert_eq!(run_at(&bytes, 120), run(40, true), "deallocated and anchored read alike");
         let bytes = answer(&[(100, 50, 0), (150, 10, 4)]);
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_believed_of_a_block_that_the_answer_leaves_out() {
+    fn blocks_missing_from_the_response_have_unknown_state() {
         let bytes = answer(&[(100, 50, 1), (160, 10, 1)]);
         assert_eq!(run_at(&bytes, 100), run(50, true), "a gap ends it");
         for lba in [99, 150, 160, u64::MAX] {
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_come_or_is_not_counted_is_not_there() {
+    fn truncated_and_uncounted_descriptors_are_ignored() {
         let mut bytes = answer(&[(0, 8, 1), (8, 8, 1)]);
         assert_eq!(run_at(&bytes[..39], 0), run(8, true), "cut short");
         bytes[3] = 20;
@@ -86,7 +86,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_answer_makes_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), lba: u64) {
+        fn no_response_makes_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), lba: u64) {
             if let Some(run) = run_at(&bytes, lba) {
                 prop_assert!(run.blocks > 0 && lba.checked_add(run.blocks).is_some());
             }

@@ -1,7 +1,7 @@
-//! Disks that are reached by SCSI commands of their own, past the block layer: `/dev/sgN`.
+//! Disks that are reached by SCSI commands, bypassing the block layer: `/dev/sgN`.
 //!
-//! This room must not know block devices beyond the claim on the one behind the node, nor engines, nor plans beyond the
-//! side it is given. Commands and what disks say are parsed in files of their own, which do no I/O.
+//! This room must not know block devices beyond the claim on the disk's one, nor engines, nor plans beyond the side
+//! that it opens. Commands are encoded, and data from disks is parsed, in separate files without I/O.
 mod bsg;
 pub mod cdb;
 mod copy;
@@ -30,7 +30,7 @@ use crate::core::{
 use bsg::Bsg;
 use disk::Disk;
 use io_uring::{squeue, types};
-use node::Purpose;
+use node::Intent;
 pub(super) use probe::probe;
 use queue::SgQueue;
 use std::io;
@@ -42,7 +42,7 @@ use verdict::kind_of;
 pub(super) fn open(opening: Opening<'_>, through: &Through) -> Result<Arc<dyn Endpoint>> {
     let disk = Arc::new(Disk::open(&opening, through)?);
     let node = through.node.node.display().to_string();
-    let bsg = Bsg::open(through.node.number, Purpose::of(&opening));
+    let bsg = Bsg::open(through.node.number, Intent::of(&opening));
     Ok(Arc::new(ScsiEndpoint { disk, node, bsg }))
 }
 
@@ -52,7 +52,7 @@ struct ScsiEndpoint {
     /// Shared with its queue.
     disk: Arc<Disk>,
     node: String,
-    /// Its other node, whose commands can be on a ring where the kernel takes them so.
+    /// Its bsg node, if the kernel accepts commands on a ring there.
     bsg: Option<Bsg>,
 }
 
@@ -73,7 +73,7 @@ impl Endpoint for ScsiEndpoint {
     }
 
     fn own_queue(&self, depth: u32) -> Option<io::Result<Box<dyn Queue>>> {
-        // Commands are written to the node: one that may only be read takes them by SG_IO alone.
+        // A queue writes commands to the node; a read-only node accepts them by SG_IO only.
         let queue = || SgQueue::open(self.disk.clone(), depth).map(|queue| Box::new(queue) as Box<dyn Queue>);
         self.disk.node.writable.then(queue)
     }
@@ -113,9 +113,9 @@ impl ScsiEndpoint {
     }
 }
 
-// SAFETY: an entry names the first bytes of the present transfer, no more than `command_bytes` made of what is left of
-// it, and the slot of `bsg`: in a box of ours, made of atomics, and used by one request at a time, as numbers of slots
-// are. The command moves as many bytes as the entry has. The descriptor is the one that `bsg` owns.
+// SAFETY: an entry references at most `command_bytes` of the current transfer, which are sliced, and the slot of `bsg`,
+// which is in our box, consists of atomics and is used by one request at a time, because slots are unique. The command
+// transfers the number of bytes in the entry. The descriptor is owned by `bsg`.
 unsafe impl OnRing for ScsiEndpoint {
     fn fd(&self) -> BorrowedFd<'_> {
         self.bsg().fd()

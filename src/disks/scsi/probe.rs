@@ -1,7 +1,7 @@
 //! Facts of a disk that is reached by SCSI commands.
 use super::holes;
 use super::lba_status;
-use super::node::{Node, Purpose};
+use super::node::{Intent, Node};
 use super::survey::Survey;
 use crate::core::{
     CallStyle, CommandOptions, DeviceError, DirectAlignment, Facts, Kind, Order, Passthrough, Transfers,
@@ -9,15 +9,14 @@ use crate::core::{
 use rustix::fs::{major, minor};
 use std::io;
 
-/// Commands that the driver has on their way for one descriptor (SG_MAX_QUEUE).
+/// Maximum number of commands in flight per descriptor of the driver (SG_MAX_QUEUE).
 pub(super) const IN_FLIGHT_MAX: u32 = 16;
 
-/// Commands of a node that are worth being with the driver at a time: as many as the device takes, and a few that wait
-/// for their turn there. More would only wait in the kernel, each with memory that is found and cleared for it, and be
-/// offered to the device again and again.
+/// Useful number of commands in flight on a node: as many as the device accepts, and a few that are queued. More would
+/// only wait in the kernel, each with allocated and cleared memory, and be offered to the device repeatedly.
 pub(super) fn most_in_flight(node: &Node) -> u32 {
-    if node.wishes.transfers == Transfers::Shared {
-        // There is one piece of shared memory.
+    if node.options.transfers == Transfers::Shared {
+        // There is only one shared buffer.
         return 1;
     }
     let number = node.number().unwrap_or(0);
@@ -25,27 +24,27 @@ pub(super) fn most_in_flight(node: &Node) -> u32 {
     most_of(std::fs::read_to_string(path).ok().as_deref())
 }
 
-/// The same, where sysfs says this of the device.
+/// The same, from the device's queue depth in sysfs.
 fn most_of(queue_depth: Option<&str>) -> u32 {
     let depth = queue_depth.and_then(|text| text.trim().parse::<u32>().ok());
     depth.map_or(IN_FLIGHT_MAX, |depth| depth.saturating_add(IN_WAIT).min(IN_FLIGHT_MAX))
 }
 
-/// Commands beyond those that the device takes.
+/// Number of commands beyond those that the device accepts.
 const IN_WAIT: u32 = 3;
 
-/// Longest command of a disk without a block device, whose queue says nothing, in bytes.
+/// Maximum command length for a disk without a block device, which reports no queue limits, in bytes.
 const TRANSFER_BYTES_UNKNOWN: u32 = 128 << 10;
 
-/// Longest WRITE SAME of a disk that names no limit, in blocks: what its shortest form can say.
+/// Maximum WRITE SAME length if the disk reports none, in blocks: the limit of its shortest form.
 pub(super) const WRITE_SAME_BLOCKS: u64 = 0xffff;
 
-/// Makes `facts` those of the way through `node`. Sends commands that read only.
+/// Updates `facts` for access through `node`. Only sends commands that change nothing.
 ///
 /// # Errors
-/// The kernel's error; a [`DeviceError`] for what is no disk, or has changed.
+/// The kernel's error; a [`DeviceError`] if the device is not a disk, or has changed.
 pub(in crate::disks) fn probe(node: &Passthrough, facts: &mut Facts) -> io::Result<()> {
-    let open = Node::open(&node.node, Purpose::Reading, CommandOptions::default())?;
+    let open = Node::open(&node.node, Intent::Reading, CommandOptions::default())?;
     if open.number()? != node.number {
         let (kind, words) = (Kind::Refused, "it changed after haul examined it".to_owned());
         return Err(DeviceError {
@@ -104,12 +103,12 @@ pub(in crate::disks) fn probe(node: &Passthrough, facts: &mut Facts) -> io::Resu
     Ok(())
 }
 
-/// It says of the block at `lba` whether it is mapped.
+/// Whether it reports the mapping status of the block at `lba`.
 fn reports_holes(node: &Node, lba: u64) -> bool {
     holes::answer(node, lba).is_ok_and(|answer| lba_status::run_at(&answer, lba).is_some())
 }
 
-/// Longest WRITE SAME, in blocks.
+/// Maximum WRITE SAME length, in blocks.
 pub(super) fn write_same_blocks(survey: &Survey) -> u64 {
     match survey.limits.write_same_blocks_max {
         0 => WRITE_SAME_BLOCKS,
@@ -117,7 +116,7 @@ pub(super) fn write_same_blocks(survey: &Survey) -> u64 {
     }
 }
 
-/// A disk that has no block device says all of it itself.
+/// Facts of a disk without a block device, from its own data.
 fn of_disk_alone(survey: &Survey, bytes: u64, facts: &mut Facts) {
     let capacity = survey.capacity;
     facts.size = Some(bytes);
@@ -136,11 +135,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_commands_are_given_than_the_device_takes_and_a_few_that_wait() {
+    fn commands_are_limited_to_the_device_queue_plus_a_few_waiting() {
         let table =
             [(Some("1\n"), 4), (Some("7\n"), 10), (Some("15"), 16), (Some("64\n"), 16), (None, 16), (Some("?"), 16)];
-        for (said, most) in table {
-            assert_eq!(most_of(said), most, "{said:?}");
+        for (device_failure, most) in table {
+            assert_eq!(most_of(device_failure), most, "{device_failure:?}");
         }
     }
 }

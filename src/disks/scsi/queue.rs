@@ -1,11 +1,11 @@
-//! Commands in flight at a SCSI generic node: written to it, waited for with poll, read back as they are done.
+//! A queue of commands on a SCSI generic node: written to it, polled for, and read back when complete.
 use super::disk::Disk;
 use super::node::is_too_long;
 use super::node::{self, SENSE_BYTES, is_full};
 use super::probe::most_in_flight;
 use super::reserve::Reserve;
 use super::retry_policy::RetryPolicy;
-use super::verdict::{CommandOutcome, judge, kind_of};
+use super::verdict::{CommandOutcome, interpret, kind_of};
 use crate::core::{Completion, Op, Queue, Ready, Request, Transferred, Transfers};
 use crate::sys::sg;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
@@ -19,51 +19,51 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// How often a node is asked for what is left there after its device has disappeared: poll reports that immediately,
-/// and not when the kernel has given the commands up.
-const GONE_PAUSE: Duration = Duration::from_millis(10);
+/// Interval of checks for completions after the device has disappeared: poll then returns immediately, before the
+/// kernel has aborted the commands.
+const DISAPPEARED_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
-/// After so many answers that came alone, only one of as many is looked behind for another.
+/// After this many completions that arrived singly, only one in as many is followed by a check for another.
 const ALONE_MAX: u32 = 16;
 
-/// Most time beyond the time-out of a command that the kernel may take to give it up, resets and all.
-const GIVING_UP_MAX: Duration = Duration::from_secs(120);
+/// Maximum time beyond a command's timeout that the kernel may take to abort it, including resets.
+const ABORT_TIME_MAX: Duration = Duration::from_secs(120);
 
-/// Commands in flight at a node.
+/// A queue of commands on a node.
 pub(super) struct SgQueue {
     disk: Arc<Disk>,
-    /// With the driver, by slot.
+    /// Commands passed to the driver, by slot.
     flying: Vec<Option<CommandInFlight>>,
     senses: Senses,
     in_flight: u32,
     pending: VecDeque<PendingRequest>,
-    /// To be given again, and when.
+    /// Commands to retry, and when.
     later: Vec<(Instant, PendingRequest)>,
     finished: Vec<Completion>,
     timer: OwnedFd,
-    /// Both the node and the timer, to be polled while a process waits for time.
+    /// An epoll descriptor for the node and the timer, used while a retry is waiting.
     both: OwnedFd,
     /// When the device was found to have disappeared.
-    gone: Option<Instant>,
-    /// What poll found at the node when it was last waited for; `None`: it was not examined.
+    disappeared_at: Option<Instant>,
+    /// The events of the node at the last poll; `None` if it was not polled.
     events: Option<i16>,
-    /// Answers that came alone, since one came with another.
+    /// Number of consecutive completions that arrived singly.
     alone: u32,
-    /// Most commands with the driver at a time.
+    /// Maximum number of commands in flight.
     most: u32,
     reserve: Reserve,
 }
 
-/// A request, and what its command has been through.
+/// A request and the retries of its command.
 struct PendingRequest {
     request: Request,
     patience: RetryPolicy,
 }
 
-/// Where the kernel puts sense data, by slot. It writes them while we hold only shared references: hence atomics.
+/// Sense buffers by slot. The kernel writes to them while we hold only shared references, hence atomics.
 type Senses = Arc<[[AtomicU8; SENSE_BYTES]]>;
 
-/// A command with the driver. It owns all memory that the kernel may still write to.
+/// A command in flight. It owns all memory that the kernel may write to.
 struct CommandInFlight {
     waiting: PendingRequest,
     len: u32,
@@ -72,7 +72,7 @@ struct CommandInFlight {
 }
 
 impl CommandInFlight {
-    /// What the kernel has stored for this slot: so many bytes.
+    /// The sense data that the kernel stored for this slot.
     fn sense(&self, slot: usize, len: u8) -> [u8; SENSE_BYTES] {
         let mut sense = [0; SENSE_BYTES];
         let stored = sense.iter_mut().zip(&self.senses[slot]).take(len.into());
@@ -81,7 +81,7 @@ impl CommandInFlight {
     }
 }
 
-/// Leaks the blocks and the room for sense data of commands that the kernel does not give back: it may write to them at
+/// Leaks the blocks and sense buffers of commands that the kernel has not completed, because it may write to them at
 /// any time.
 fn abandon(flying: &mut Vec<Option<CommandInFlight>>) {
     flying.drain(..).for_each(std::mem::forget);
@@ -91,14 +91,14 @@ impl SgQueue {
     /// A queue for `depth` blocks.
     ///
     /// # Errors
-    /// No descriptor is left.
+    /// No file descriptor is available.
     pub(super) fn open(disk: Arc<Disk>, depth: u32) -> io::Result<Self> {
         let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
         let both = epoll::create(CreateFlags::CLOEXEC)?;
         epoll::add(&both, disk.node.fd(), EventData::new_u64(0), EventFlags::IN)?;
         epoll::add(&both, &timer, EventData::new_u64(1), EventFlags::IN)?;
         Ok(SgQueue {
-            reserve: Reserve::new(disk.node.wishes.transfers),
+            reserve: Reserve::new(disk.node.options.transfers),
             events: None,
             alone: 0,
             most: most_in_flight(&disk.node),
@@ -111,7 +111,7 @@ impl SgQueue {
             finished: Vec::with_capacity(depth as usize),
             timer,
             both,
-            gone: None,
+            disappeared_at: None,
         })
     }
 
@@ -120,8 +120,8 @@ impl SgQueue {
         self.finished.push(Completion { request, result });
     }
 
-    /// Gives the next command to the driver. False: it takes no more just now.
-    fn give(&mut self, mut waiting: PendingRequest) -> bool {
+    /// Submits the next command to the driver. False if its queue is full.
+    fn submit_command(&mut self, mut waiting: PendingRequest) -> bool {
         let request = &mut waiting.request;
         let len = self.disk.command_bytes(request.left());
         let (cdb, place) = match self.disk.command(request.op, request.at(), len) {
@@ -140,7 +140,7 @@ impl SgQueue {
             Op::Read => (sg::DXFER_FROM_DEV, request.rest_mut().as_mut_ptr().cast()),
             _ => (sg::DXFER_TO_DEV, request.rest().as_ptr().cast_mut().cast()),
         };
-        header.flags = match self.disk.node.wishes.transfers {
+        header.flags = match self.disk.node.options.transfers {
             Transfers::Direct => sg::FLAG_DIRECT_IO,
             Transfers::Copied => 0,
             Transfers::Shared => {
@@ -150,9 +150,9 @@ impl SgQueue {
         };
         assert!(self.flying[slot].is_none(), "slot {slot} is in flight twice");
         self.reserve.fit(&self.disk.node, len);
-        // SAFETY: the buffer and the room for sense data belong to the flight, which stays in `flying` until the answer
-        // has been taken; this queue drains before it is dropped, or leaks what is left. The command is copied now.
-        match unsafe { sg::give(self.disk.node.fd(), &header) } {
+        // SAFETY: the buffer and the sense buffer are owned by the flight, which stays in `flying` until its
+        // completion; this queue drains before it is dropped, or leaks the rest. The driver copies the command now.
+        match unsafe { sg::submit(self.disk.node.fd(), &header) } {
             Ok(()) => {
                 self.flying[slot] = Some(CommandInFlight { waiting, len, place, senses: self.senses.clone() });
                 self.in_flight += 1;
@@ -177,7 +177,7 @@ impl SgQueue {
         }
     }
 
-    /// The driver's queue is full. Completions of haul free it; otherwise other processes do.
+    /// Keeps a request while the driver's queue is full, until completions of haul or other processes free it.
     fn hold_back(&mut self, waiting: PendingRequest) {
         if self.in_flight > 0 {
             self.pending.push_front(waiting);
@@ -186,8 +186,8 @@ impl SgQueue {
         }
     }
 
-    /// A command has come back.
-    fn came_back(&mut self, header: &sg::SgIoHdr) {
+    /// Called when a command has completed.
+    fn on_completion(&mut self, header: &sg::SgIoHdr) {
         let slot = header.pack_id as usize;
         let Some(flight) = self.flying.get_mut(slot).and_then(Option::take) else { return };
         self.in_flight -= 1;
@@ -195,29 +195,29 @@ impl SgQueue {
         let CommandInFlight { mut waiting, len, place, .. } = flight;
         let node = &self.disk.node;
         let answer = node::answer(header, &sense);
-        if node.wishes.transfers == Transfers::Direct {
+        if node.options.transfers == Transfers::Direct {
             let direct = header.info & sg::INFO_DIRECT_IO_MASK == sg::INFO_DIRECT_IO;
             node.note_direct(direct);
             self.reserve.moved(direct);
         }
-        match judge(&answer, len, place) {
+        match interpret(&answer, len, place) {
             CommandOutcome::Done { moved, recovered } => {
                 node.note_done(moved < len, recovered);
                 self.finish(waiting.request, Ok(moved));
             }
             CommandOutcome::Failed { error, on_the_way } => {
-                let error = node.settled(error, on_the_way);
+                let error = node.reported_error(error, on_the_way);
                 self.finish(waiting.request, Err(error));
             }
             CommandOutcome::Again(why, error) => {
                 let now = Instant::now();
-                match waiting.patience.again(why, &node.wishes, now) {
+                match waiting.patience.again(why, &node.options, now) {
                     Some(pause) => {
                         node.counts.again(why);
                         self.later.push((now + pause, waiting));
                     }
                     None => {
-                        let error = node.settled(error, answer.sense.is_none());
+                        let error = node.reported_error(error, answer.sense.is_none());
                         self.finish(waiting.request, Err(error));
                     }
                 }
@@ -225,7 +225,7 @@ impl SgQueue {
         }
     }
 
-    /// Those whose time has come go to the driver before all others.
+    /// Submits due retries before other commands.
     fn resume(&mut self) {
         let now = Instant::now();
         let mut at = 0;
@@ -239,21 +239,23 @@ impl SgQueue {
         }
     }
 
-    /// Sets the timer to when something is due; stops it where nothing is.
+    /// Sets the timer to the next due retry, or stops it if there is none.
     fn set_timer(&self) -> io::Result<()> {
         let due = self.later.iter().map(|(due, _)| *due).min();
         let wait = due.map(|due| due.saturating_duration_since(Instant::now()).max(Duration::from_micros(1)));
-        let wait = if self.gone.is_some() && self.in_flight > 0 { Some(GONE_PAUSE) } else { wait }.unwrap_or_default();
+        let wait =
+            if self.disappeared_at.is_some() && self.in_flight > 0 { Some(DISAPPEARED_CHECK_INTERVAL) } else { wait }
+                .unwrap_or_default();
         let value = Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: wait.subsec_nanos().into() };
         let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
         timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &once)?;
         Ok(())
     }
 
-    /// Fails when the kernel keeps commands of a device that disappeared long ago.
-    fn not_for_ever(&self) -> io::Result<()> {
-        let patience = self.disk.node.wishes.timeout + GIVING_UP_MAX;
-        if self.in_flight > 0 && self.gone.is_some_and(|since| since.elapsed() > patience) {
+    /// Fails if the kernel does not complete commands of a device that disappeared long ago.
+    fn check_abort_time(&self) -> io::Result<()> {
+        let patience = self.disk.node.options.timeout + ABORT_TIME_MAX;
+        if self.in_flight > 0 && self.disappeared_at.is_some_and(|since| since.elapsed() > patience) {
             let (name, left) = (&self.disk.name, self.in_flight);
             return Err(io::Error::other(format!(
                 "{name} disappeared, and the kernel does not complete {left} commands"
@@ -262,27 +264,27 @@ impl SgQueue {
         Ok(())
     }
 
-    /// Whether one more read is worth it behind an answer that poll had told of: poll says that there is one, and not
-    /// how many. A disk that serves one command at a time never has two.
-    fn may_have_come_with_another(&mut self) -> bool {
+    /// Whether another read is worthwhile after a completion: poll does not report their number. A disk that executes
+    /// single commands never has a second one.
+    fn may_have_another(&mut self) -> bool {
         self.alone += 1;
         self.alone < ALONE_MAX || self.alone.is_multiple_of(ALONE_MAX)
     }
 
-    fn take_answers(&mut self) -> io::Result<()> {
+    fn receive_completions(&mut self) -> io::Result<()> {
         let events = self.events;
         if events == Some(0) {
             return Ok(());
         }
-        let mut came = 0;
+        let mut received = 0;
         while self.in_flight > 0 {
-            if events.is_some() && came == 1 && !self.may_have_come_with_another() {
+            if events.is_some() && received == 1 && !self.may_have_another() {
                 break;
             }
-            match sg::take(self.disk.node.fd()) {
+            match sg::receive(self.disk.node.fd()) {
                 Ok(header) => {
-                    self.came_back(&header);
-                    came += 1;
+                    self.on_completion(&header);
+                    received += 1;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
@@ -290,20 +292,20 @@ impl SgQueue {
                 Err(error) => return Err(error),
             }
         }
-        if came > 1 {
+        if received > 1 {
             self.alone = 0;
         }
         if events.is_some() {
-            // Poll says so again where there are more.
+            // Poll reports it again if there are more.
             self.events = Some(0);
         }
-        if events.is_some() && came > 0 {
+        if events.is_some() && received > 0 {
             return Ok(());
         }
-        if self.in_flight > 0 && self.gone.is_none() {
+        if self.in_flight > 0 && self.disappeared_at.is_none() {
             let mut poll = [libc::pollfd { fd: self.disk.node.fd().as_raw_fd(), events: 0, revents: 0 }];
             crate::sys::wait_any(&mut poll, Some(Duration::ZERO))?;
-            self.gone = (poll[0].revents & (libc::POLLHUP | libc::POLLERR) != 0).then(Instant::now);
+            self.disappeared_at = (poll[0].revents & (libc::POLLHUP | libc::POLLERR) != 0).then(Instant::now);
         }
         Ok(())
     }
@@ -318,21 +320,21 @@ impl Queue for SgQueue {
         self.disk.takes(request)
     }
 
-    /// One call a command: this interface has no batch.
+    /// One call per command: this interface has no batches.
     fn flush(&mut self) -> io::Result<()> {
         while self.in_flight < self.most {
             let Some(waiting) = self.pending.pop_front() else { break };
-            if !self.give(waiting) {
+            if !self.submit_command(waiting) {
                 break;
             }
         }
-        if self.later.is_empty() && self.gone.is_none() { Ok(()) } else { self.set_timer() }
+        if self.later.is_empty() && self.disappeared_at.is_none() { Ok(()) } else { self.set_timer() }
     }
 
     fn reap(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
         if self.in_flight > 0 {
-            self.take_answers()?;
-            self.not_for_ever()?;
+            self.receive_completions()?;
+            self.check_abort_time()?;
         }
         self.resume();
         done.append(&mut self.finished);
@@ -340,15 +342,15 @@ impl Queue for SgQueue {
     }
 
     fn polled(&mut self, events: Option<i16>) {
-        // What was waited for with a timer, or for time alone, says nothing about the node.
-        let is_node = self.gone.is_none() && self.later.is_empty();
+        // A poll of the timer says nothing about the node.
+        let is_node = self.disappeared_at.is_none() && self.later.is_empty();
         self.events = events.filter(|_| is_node);
     }
 
-    fn withdraw(&mut self, goes_on: &dyn Fn(&Request) -> bool, back: &mut Vec<Request>) {
-        let later = self.later.extract_if(.., |(_, waiting)| !goes_on(&waiting.request));
+    fn withdraw(&mut self, continues: &dyn Fn(&Request) -> bool, back: &mut Vec<Request>) {
+        let later = self.later.extract_if(.., |(_, waiting)| !continues(&waiting.request));
         back.extend(later.map(|(_, waiting)| waiting.request));
-        let (kept, ended): (VecDeque<_>, _) = self.pending.drain(..).partition(|waiting| goes_on(&waiting.request));
+        let (kept, ended): (VecDeque<_>, _) = self.pending.drain(..).partition(|waiting| continues(&waiting.request));
         self.pending = kept;
         back.extend(VecDeque::into_iter(ended).map(|waiting| waiting.request));
     }
@@ -357,7 +359,7 @@ impl Queue for SgQueue {
         let on = |fd: i32| Ready::On { fd, events: libc::POLLIN };
         if !self.finished.is_empty() {
             Ready::Now
-        } else if self.gone.is_some() && self.in_flight > 0 {
+        } else if self.disappeared_at.is_some() && self.in_flight > 0 {
             on(self.timer.as_raw_fd())
         } else if !self.later.is_empty() {
             on(self.both.as_raw_fd())
@@ -370,18 +372,18 @@ impl Queue for SgQueue {
 }
 
 impl Drop for SgQueue {
-    /// Buffers must outlive the kernel's use of them.
+    /// Waits for commands in flight: their buffers must outlive the kernel's use of them.
     fn drop(&mut self) {
         self.pending.clear();
         self.later.clear();
         self.events = None;
-        let patience = self.disk.node.wishes.timeout + GIVING_UP_MAX;
+        let patience = self.disk.node.options.timeout + ABORT_TIME_MAX;
         let until = Instant::now() + patience;
-        while self.in_flight > 0 && Instant::now() < until && self.take_answers().is_ok() {
+        while self.in_flight > 0 && Instant::now() < until && self.receive_completions().is_ok() {
             self.later.clear();
             let mut poll = [libc::pollfd { fd: self.disk.node.fd().as_raw_fd(), events: libc::POLLIN, revents: 0 }];
-            if self.gone.is_some() {
-                std::thread::sleep(GONE_PAUSE);
+            if self.disappeared_at.is_some() {
+                std::thread::sleep(DISAPPEARED_CHECK_INTERVAL);
             } else if crate::sys::wait_any(&mut poll, Some(Duration::from_secs(1))).is_err() {
                 break;
             }

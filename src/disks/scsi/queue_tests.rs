@@ -33,8 +33,8 @@ fn memory_of_abandoned_commands_is_never_freed() {
 }
 
 #[test]
-fn what_the_driver_has_not_got_is_withdrawn_and_never_given_to_it() {
-    // In place of a driver: it keeps each header that is written to it, and its answers are read like a node's.
+fn commands_not_yet_submitted_are_withdrawn_and_never_sent() {
+    // Simulates the driver: stores the headers that are written to it, and sends completions.
     let (node, driver) = UnixDatagram::pair().unwrap();
     node.set_nonblocking(true).unwrap();
     driver.set_nonblocking(true).unwrap();
@@ -67,15 +67,15 @@ fn what_the_driver_has_not_got_is_withdrawn_and_never_given_to_it() {
     assert_eq!(tickets, [3, 4, 5]);
 
     let mut done = Vec::new();
-    let mut given = Vec::new();
-    while let Ok(header) = sg::take(driver.as_fd()) {
-        given.push(header.pack_id);
+    let mut received = Vec::new();
+    while let Ok(header) = sg::receive(driver.as_fd()) {
+        received.push(header.pack_id);
         // SAFETY: the socket copies the header.
-        unsafe { sg::give(driver.as_fd(), &header) }.unwrap();
+        unsafe { sg::submit(driver.as_fd(), &header) }.unwrap();
         queue.reap(&mut done).unwrap();
         queue.flush().unwrap();
     }
-    assert_eq!(given, [0, 1, 2]);
+    assert_eq!(received, [0, 1, 2]);
     assert_eq!(done.len(), 3);
     assert_eq!(queue.ready(), Ready::Idle);
 }

@@ -1,4 +1,4 @@
-//! Records of a disk: moved one transfer after the other, with the care that only its own commands allow.
+//! Records: single transfers with options that only SCSI commands have.
 use super::cdb::Cdb;
 use super::disk::Disk;
 use super::node::is_too_long;
@@ -8,29 +8,29 @@ use crate::core::{Buffer, BufferWay, DeviceCounts, DeviceError, Kind, Op, OwnBuf
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Bytes behind those of a block that READ LONG is first asked for: what disks of 512 bytes mostly have. Those with
-/// others say how many.
-const BEHIND_BYTES: i64 = 8;
+/// Additional bytes per block that READ LONG requests first: the usual number for disks with 512-byte blocks. Other
+/// disks report theirs.
+const ADDITIONAL_BYTES: i64 = 8;
 
-/// Modes of READ BUFFER: the buffer's own bytes, and how many there are.
+/// Mode of READ BUFFER: data of the buffer.
 const BUFFER_DATA: u8 = 2;
 const BUFFER_DESCRIPTOR: u8 = 3;
 const BUFFER_DESCRIPTOR_BYTES: usize = 4;
-/// The same of the echo buffer.
+/// Mode of READ BUFFER: data of the echo buffer.
 const ECHO_DATA: u8 = 0x0a;
 const ECHO_DESCRIPTOR: u8 = 0x0b;
 
 impl Disk {
-    /// By which descriptor, and how, records in this memory are moved.
+    /// The descriptor and transfer method for records in this memory.
     fn way_for(&self, bytes: &[u8]) -> (&Node, DataTransfer) {
         match &self.shared {
             Some(shared) if shared.holds(bytes) => (&shared.node, DataTransfer::Shared),
-            _ if self.node.wishes.direct => (&self.node, DataTransfer::Direct),
+            _ if self.node.options.direct => (&self.node, DataTransfer::Direct),
             _ => (&self.node, DataTransfer::Copied),
         }
     }
 
-    /// Moves whole blocks, as many as one command does, the kernel finding out how many that may be.
+    /// Transfers whole blocks, as many as one command can. `command` determines how many the kernel accepts.
     fn one_command(&self, wanted: usize, mut command: impl FnMut(u32) -> io::Result<u32>) -> io::Result<usize> {
         loop {
             let len = self.command_bytes(u32::try_from(wanted).unwrap_or(u32::MAX));
@@ -113,7 +113,7 @@ impl RecordDevice for Disk {
             BufferWay::Indirect => DataTransfer::Copied,
         };
         loop {
-            // Any number of bytes will do: these are no blocks.
+            // Any length is valid, because these are not blocks.
             let len = bytes.len().min(self.most_bytes() as usize);
             let cdb = Cdb::read_buffer(mode, 0, len as u32);
             match self.node.carry_out_by(how, &cdb, Data::From(&mut bytes[..len]), CommandRange::default()) {
@@ -135,14 +135,14 @@ impl RecordDevice for Disk {
         let nodes = [Some(&self.node), self.shared.as_ref().map(|shared| &shared.node)];
         nodes.into_iter().flatten().fold(DeviceCounts::default(), |sum, node| DeviceCounts {
             recovered: sum.recovered + node.counts.recovered.load(Relaxed),
-            direct_asked: sum.direct_asked + node.counts.direct_asked.load(Relaxed),
+            direct_requested: sum.direct_requested + node.counts.direct_requested.load(Relaxed),
             indirect: sum.indirect + node.counts.indirect.load(Relaxed),
         })
     }
 }
 
-/// The capacity that a descriptor of a buffer tells, behind one byte about where in it one may begin; that of the echo
-/// buffer has 13 bits.
+/// The capacity in a READ BUFFER descriptor, after one byte for the offset boundary. That of the echo buffer has 13
+/// bits.
 fn buffer_bytes(which: OwnBuffer, descriptor: &[u8]) -> io::Result<u32> {
     let mut descriptor: [u8; BUFFER_DESCRIPTOR_BYTES] = descriptor.try_into().unwrap_or_default();
     if which == OwnBuffer::Echo {
@@ -157,8 +157,8 @@ fn buffer_bytes(which: OwnBuffer, descriptor: &[u8]) -> io::Result<u32> {
     }
 }
 
-/// The bytes of a block by READ LONG, as many as `ask` is given. How many follow those of the block only the disk
-/// knows: it refuses another number, and `wrong_by` tells by how many that was too large.
+/// Reads a raw block by READ LONG, which `ask` executes with a length. The number of additional bytes depends on the
+/// disk: it rejects any other length, and `wrong_by` returns by how much the length was too large.
 fn fetch_long(
     block_bytes: u32,
     mut ask: impl FnMut(u16, &mut [u8]) -> io::Result<u32>,
@@ -170,7 +170,7 @@ fn fetch_long(
     };
     let in_range = |len: i64| u16::try_from(len).ok().filter(|len| u32::from(*len) >= block_bytes);
     let mut len =
-        in_range(i64::from(block_bytes) + BEHIND_BYTES).ok_or_else(|| refused("a block too long for READ LONG"))?;
+        in_range(i64::from(block_bytes) + ADDITIONAL_BYTES).ok_or_else(|| refused("a block too long for READ LONG"))?;
     let mut corrected = false;
     loop {
         let mut bytes = vec![0; len.into()];
@@ -181,7 +181,8 @@ fn fetch_long(
             }
             Ok(moved) => return Err(refused(&format!("READ LONG returned {moved} of {len} bytes"))),
             Err(error) => {
-                let illegal = DeviceError::of(&error).is_some_and(|said| matches!(said.sense, Some([5, ..])));
+                let illegal =
+                    DeviceError::of(&error).is_some_and(|device_failure| matches!(device_failure.sense, Some([5, ..])));
                 let right = wrong_by(len).filter(|_| illegal && !corrected).map(|by| i64::from(len) - i64::from(by));
                 len = right.and_then(in_range).ok_or(error)?;
                 corrected = true;
@@ -194,10 +195,10 @@ fn fetch_long(
 mod tests {
     use super::*;
 
-    /// A disk with so many bytes behind each block of 512.
-    fn disk(behind: u16) -> impl Fn(u16, &mut [u8]) -> io::Result<u32> {
+    /// A disk with `additional` additional bytes per block of 512 bytes.
+    fn disk(additional: u16) -> impl Fn(u16, &mut [u8]) -> io::Result<u32> {
         move |len, bytes| {
-            if len != 512 + behind {
+            if len != 512 + additional {
                 let words = "illegal request".to_owned();
                 let (kind, sense) = (Kind::Unsupported, Some([5, 0x24, 0]));
                 return Err(DeviceError { kind, words, offset: None, of_medium: false, advice: "", sense }.into());
@@ -208,17 +209,17 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_fetched_with_as_many_bytes_behind_it_as_the_disk_has() {
-        for behind in [0, 8, 52] {
-            let wrong_by = |len: u16| Some(i32::from(len) - 512 - i32::from(behind));
-            assert_eq!(fetch_long(512, disk(behind), wrong_by).unwrap(), [7; 512], "{behind}");
+    fn read_long_requests_as_many_bytes_as_the_disk_reports() {
+        for additional in [0, 8, 52] {
+            let wrong_by = |len: u16| Some(i32::from(len) - 512 - i32::from(additional));
+            assert_eq!(fetch_long(512, disk(additional), wrong_by).unwrap(), [7; 512], "{additional}");
         }
     }
 
     #[test]
-    fn a_disk_that_does_not_say_how_many_bytes_it_has_is_asked_no_more() {
+    fn a_disk_without_a_read_long_length_is_not_queried_again() {
         assert!(fetch_long(512, disk(52), |_| None).is_err());
-        // Nor one that says something else than is true, or that is no length.
+        // Nor a disk that reports a wrong or invalid length.
         for by in [1, 100, 60_000, -60_000, i32::MIN] {
             assert!(fetch_long(512, disk(52), |_| Some(by)).is_err(), "{by}");
         }
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_capacity_of_a_buffer_is_read_and_none_is_refused() {
+    fn the_capacity_of_a_buffer_is_parsed_and_zero_is_refused() {
         assert_eq!(buffer_bytes(OwnBuffer::Data, &[9, 0x12, 0x34, 0x56]).unwrap(), 0x12_3456);
         assert_eq!(buffer_bytes(OwnBuffer::Echo, &[1, 0xff, 0xe1, 0x02]).unwrap(), 0x102, "13 bits of it");
         for nothing in [&[0, 0, 0, 0][..], &[1, 2, 3], &[]] {

@@ -1,64 +1,63 @@
-//! How often, and how long, a command is tried again; and what is counted on the way.
+//! Retries of a command, and their counters.
 use super::verdict::RetryReason;
 use crate::core::CommandOptions;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// First pause before a busy disk is asked again; each next one is twice as long.
+/// First pause before a retry on a busy disk; it doubles each time.
 const PAUSE_MIN: Duration = Duration::from_millis(2);
-/// Longest pause.
+/// Maximum pause.
 const PAUSE_MAX: Duration = Duration::from_millis(500);
-/// A command that took too long is given this many times more: each takes the whole time-out and what the kernel does
-/// to bring the disk to its senses.
+/// Number of retries after a timeout: each may take the whole timeout and the kernel's error recovery.
 const TIMEOUTS_MAX: u32 = 1;
 
-/// What one command has been through.
+/// The retries of one command.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RetryPolicy {
     attempts: u32,
     timeouts: u32,
-    /// When it first had to wait, and the last pause.
+    /// Start of the first pause, and the last pause.
     waiting: Option<(Instant, Duration)>,
 }
 
 impl RetryPolicy {
-    /// How long to wait before the next attempt; `None`: it has been tried enough.
-    pub(super) fn again(&mut self, why: RetryReason, wishes: &CommandOptions, now: Instant) -> Option<Duration> {
+    /// The pause before the next attempt; `None` if retries are exhausted.
+    pub(super) fn again(&mut self, why: RetryReason, options: &CommandOptions, now: Instant) -> Option<Duration> {
         match why {
             RetryReason::Attention | RetryReason::Aborted | RetryReason::Transport => {
                 self.attempts += 1;
-                (self.attempts <= wishes.retries).then_some(Duration::ZERO)
+                (self.attempts <= options.retries).then_some(Duration::ZERO)
             }
             RetryReason::TimedOut => {
                 self.timeouts += 1;
-                (self.timeouts <= TIMEOUTS_MAX.min(wishes.retries)).then_some(Duration::ZERO)
+                (self.timeouts <= TIMEOUTS_MAX.min(options.retries)).then_some(Duration::ZERO)
             }
-            // No failure of the command: it waits as long as it might have taken.
+            // Not a failure of the command: waits up to the command timeout.
             RetryReason::Busy | RetryReason::MovedNothing | RetryReason::BecomingReady => {
                 let (since, pause) =
                     self.waiting.map_or((now, PAUSE_MIN), |(since, pause)| (since, (pause * 2).min(PAUSE_MAX)));
                 self.waiting = Some((since, pause));
-                (now - since < wishes.timeout).then_some(pause)
+                (now - since < options.timeout).then_some(pause)
             }
         }
     }
 }
 
-/// What happened on one side, for the report.
+/// Counters of one side, for the report.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     again: [AtomicU64; 7],
-    /// Errors that the disk recovered from by itself.
+    /// Recovered errors that the disk reported.
     pub(super) recovered: AtomicU64,
-    /// Transfers that moved fewer bytes than they should.
+    /// Transfers of fewer bytes than requested.
     pub(super) short: AtomicU64,
-    /// Transfers that were asked for without a copy in the driver, and how many of them had one.
-    pub(super) direct_asked: AtomicU64,
-    /// See `direct_asked`.
+    /// Transfers requested as direct I/O, and those of them that the driver copied.
+    pub(super) direct_requested: AtomicU64,
+    /// See `direct_requested`.
     pub(super) indirect: AtomicU64,
 }
 
-/// By the order of [`RetryReason`].
+/// In the order of [`RetryReason`].
 const AGAIN_WORDS: [(&str, &str); 7] = [
     ("command retried after a unit attention", "commands retried after a unit attention"),
     ("command retried after the disk aborted it", "commands retried after the disk aborted them"),
@@ -70,12 +69,12 @@ const AGAIN_WORDS: [(&str, &str); 7] = [
 ];
 
 impl Counts {
-    /// Counts another attempt.
+    /// Counts a retry.
     pub(super) fn again(&self, why: RetryReason) {
         self.again[why as usize].fetch_add(1, Relaxed);
     }
 
-    /// What of it the user should know. `name` is the side's: `dest /dev/sg0`.
+    /// Notes for the user. `name` is that of the side: `dest /dev/sg0`.
     pub(super) fn notes(&self, name: &str) -> Vec<String> {
         let mut notes = Vec::new();
         let mut note = |count: &AtomicU64, (one, many): (&str, &str)| {
@@ -90,10 +89,10 @@ impl Counts {
         notes
     }
 
-    /// Direct transfers that were none. `name` is the side's.
+    /// The note about direct transfers that the driver copied. `name` is that of the side.
     pub(super) fn fallback(&self, name: &str) -> Option<String> {
-        let (asked, indirect) = (self.direct_asked.load(Relaxed), self.indirect.load(Relaxed));
-        let count = if indirect == asked { "all".to_owned() } else { format!("{indirect} of {asked}") };
+        let (requested, indirect) = (self.direct_requested.load(Relaxed), self.indirect.load(Relaxed));
+        let count = if indirect == requested { "all".to_owned() } else { format!("{indirect} of {requested}") };
         (indirect > 0).then(|| {
             format!(
                 "{name}: the driver copied {count} transfers (writing 1 to /sys/module/sg/parameters/allow_dio avoids \
@@ -108,33 +107,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_may_pass_is_tried_as_often_as_wished_and_a_time_out_once() {
-        let wishes = CommandOptions { retries: 3, ..CommandOptions::default() };
+    fn transient_failures_are_retried_as_configured_and_a_time_out_once() {
+        let options = CommandOptions { retries: 3, ..CommandOptions::default() };
         let now = Instant::now();
         let mut patience = RetryPolicy::default();
         for _ in 0..3 {
-            assert_eq!(patience.again(RetryReason::Aborted, &wishes, now), Some(Duration::ZERO));
+            assert_eq!(patience.again(RetryReason::Aborted, &options, now), Some(Duration::ZERO));
         }
-        assert_eq!(patience.again(RetryReason::Attention, &wishes, now), None, "all of these count together");
+        assert_eq!(patience.again(RetryReason::Attention, &options, now), None, "all of these count together");
         let mut patience = RetryPolicy::default();
-        assert!(patience.again(RetryReason::TimedOut, &wishes, now).is_some());
-        assert_eq!(patience.again(RetryReason::TimedOut, &wishes, now), None);
+        assert!(patience.again(RetryReason::TimedOut, &options, now).is_some());
+        assert_eq!(patience.again(RetryReason::TimedOut, &options, now), None);
     }
 
     #[test]
-    fn a_busy_disk_is_waited_for_with_longer_and_longer_pauses_up_to_the_time_out() {
-        let wishes = CommandOptions { retries: 0, timeout: Duration::from_secs(9), ..CommandOptions::default() };
+    fn a_busy_disk_is_retried_with_growing_pauses_up_to_the_time_out() {
+        let options = CommandOptions { retries: 0, timeout: Duration::from_secs(9), ..CommandOptions::default() };
         let begun = Instant::now();
         let mut patience = RetryPolicy::default();
-        let pauses: Vec<_> = (0..12).filter_map(|_| patience.again(RetryReason::Busy, &wishes, begun)).collect();
+        let pauses: Vec<_> = (0..12).filter_map(|_| patience.again(RetryReason::Busy, &options, begun)).collect();
         assert_eq!(pauses[..3], [2, 4, 8].map(Duration::from_millis));
         assert_eq!(pauses[11], PAUSE_MAX);
-        assert!(patience.again(RetryReason::BecomingReady, &wishes, begun + Duration::from_secs(8)).is_some());
-        assert_eq!(patience.again(RetryReason::Busy, &wishes, begun + Duration::from_secs(9)), None);
+        assert!(patience.again(RetryReason::BecomingReady, &options, begun + Duration::from_secs(8)).is_some());
+        assert_eq!(patience.again(RetryReason::Busy, &options, begun + Duration::from_secs(9)), None);
     }
 
     #[test]
-    fn only_what_happened_is_noted() {
+    fn only_actual_retries_are_noted() {
         let counts = Counts::default();
         assert!(counts.notes("dest x").is_empty());
         counts.again(RetryReason::TimedOut);
@@ -142,7 +141,7 @@ mod tests {
         counts.again(RetryReason::Attention);
         let wanted = ["2 commands retried after a unit attention", "1 command retried after a timeout"];
         assert_eq!(counts.notes("dest x"), wanted.map(|note| format!("dest x: {note}")));
-        counts.direct_asked.store(9, Relaxed);
+        counts.direct_requested.store(9, Relaxed);
         counts.indirect.store(4, Relaxed);
         assert!(counts.fallback("dest x").is_some_and(|note| note.contains("copied 4 of 9")));
         assert_eq!(counts.notes("dest x").len(), 2, "what costs time alone is no note");

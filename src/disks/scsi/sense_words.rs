@@ -1,6 +1,6 @@
-//! Sense keys and additional sense codes in words. Our own, short; the numbers are those of SPC-5.
+//! Names of sense keys and additional sense codes. The texts are haul's own; the numbers are those of SPC-5.
 
-/// A sense key in words.
+/// The name of a sense key.
 pub(super) fn key_words(key: u8) -> &'static str {
     match key {
         0 => "no sense",
@@ -22,10 +22,10 @@ pub(super) fn key_words(key: u8) -> &'static str {
     }
 }
 
-/// ASC, ASCQ and words, in this order.
+/// ASC, ASCQ and text.
 type Row = (u8, u8, &'static str);
 
-/// The codes that disks, bridges and arrays are known to say.
+/// Codes that disks, bridges and arrays are known to report.
 const CODES: &[Row] = &[
     (0x02, 0x00, "no seek complete"),
     (0x03, 0x00, "peripheral device write fault"),
@@ -127,10 +127,10 @@ const CODES: &[Row] = &[
     (0x64, 0x00, "illegal mode for this track"),
 ];
 
-/// An additional sense code and its qualifier in words; of an unknown qualifier, the words of its code alone.
+/// The text of an additional sense code; for an unknown qualifier, that of the code alone.
 pub(super) fn asc_words(asc: u8, ascq: u8) -> Option<&'static str> {
     let of = |ascq| CODES.iter().find(|row| (row.0, row.1) == (asc, ascq)).map(|row| row.2);
-    // Not so of 04h, whose qualifiers are each a state of their own.
+    // Except for 04h, whose qualifiers have unrelated meanings.
     of(ascq).or_else(|| if asc == 0x04 || (asc, ascq) == (0, 0) { None } else { of(0) })
 }
 
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_code_stands_twice_in_the_table() {
+    fn no_code_is_in_the_table_twice() {
         for (index, row) in CODES.iter().enumerate() {
             let again = CODES[index + 1..].iter().find(|other| (other.0, other.1) == (row.0, row.1));
             assert_eq!(again, None, "{row:x?}");
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_qualifier_is_told_by_its_code_where_that_is_true() {
+    fn an_unknown_qualifier_is_described_by_its_code_if_that_applies() {
         assert_eq!(asc_words(0x11, 0x7f), Some("unrecovered read error"));
         assert_eq!(asc_words(0x04, 0x7f), None);
         assert_eq!(asc_words(0, 0), None);

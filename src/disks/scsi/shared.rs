@@ -5,12 +5,12 @@ use crate::sys::sg;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Memory that the driver shares with haul, by a descriptor that is used for nothing else: any command with bytes would
-/// use the same memory.
+/// Memory that the driver shares with haul, by a separate descriptor: any other command with data would overwrite the
+/// memory.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) node: Node,
-    /// Where it is mapped; 0: nowhere yet.
+    /// Address of the mapping; 0 if it is not mapped yet.
     at: AtomicUsize,
     len: AtomicUsize,
 }
@@ -27,24 +27,24 @@ impl Shared {
         Ok(buffer)
     }
 
-    /// `bytes` are at the beginning of it: a command moves them there, to the given place.
+    /// Whether `bytes` are at the start of the memory, so that a command can transfer them in place.
     pub(super) fn holds(&self, bytes: &[u8]) -> bool {
         bytes.as_ptr() as usize == self.at.load(Relaxed) && bytes.len() <= self.len.load(Relaxed)
     }
 }
 
-/// Has the driver reserve `len` bytes for this descriptor, `least` of them if it has not as many, and maps them.
+/// Reserves `len` bytes in the driver for this descriptor, at least `least` of them, and maps them.
 ///
 /// # Errors
-/// ENOMEM where it has fewer than `least`; what `mmap(2)` said.
+/// ENOMEM if it has fewer than `least`; otherwise the error of `mmap(2)`.
 pub(super) fn map_reserved(node: &Node, len: u32, least: u32) -> io::Result<Buffer> {
-    // Whole pages are mapped.
+    // Mappings consist of whole pages.
     let reserved = sg::reserve(node.fd(), len.next_multiple_of(PAGE_BYTES as u32))?;
     if reserved < least {
         return Err(io::Error::from_raw_os_error(libc::ENOMEM));
     }
     let buffer = Arena::shared(node.fd(), len.min(reserved))?;
-    // Touched now: the other side's driver can do without a copy only where pages are mapped already.
+    // Populates the pages, because the driver of the other side can use direct I/O only for populated pages.
     std::hint::black_box(buffer.bytes().iter().step_by(PAGE_BYTES).fold(0, |all, byte| all | byte));
     Ok(buffer)
 }

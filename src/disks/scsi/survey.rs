@@ -1,4 +1,4 @@
-//! Asking a disk what it is and what it can do.
+//! Queries the properties of a disk.
 use super::cdb::Cdb;
 use super::copy::Copying;
 use super::inquiry::{self, BlockLimits, Capacity, Inquiry, Mode, ModeSense, Provisioning};
@@ -7,24 +7,24 @@ use super::verdict::CommandRange;
 use crate::core::{CopyName, DeviceError, Facts, Kind};
 use std::io;
 
-/// Bytes of block sizes that are believed.
+/// Plausible block sizes in bytes.
 const BLOCK_BYTES: std::ops::RangeInclusive<u32> = 256..=65_536;
 
-/// What a disk says of itself.
+/// Properties that a disk reports.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Survey {
     pub(super) inquiry: Inquiry,
     pub(super) capacity: Capacity,
     pub(super) limits: BlockLimits,
     pub(super) mode: Mode,
-    /// What it promises of unmapped blocks.
+    /// Logical block provisioning.
     pub(super) provisioning: Provisioning,
     pub(super) rotational: Option<bool>,
     pub(super) serial: Option<String>,
     pub(super) wwn: Option<String>,
-    /// The name by which a copy manager finds it.
+    /// The designator by which a copy manager identifies it.
     pub(super) copy_name: Option<CopyName>,
-    /// Its own copy manager.
+    /// Its copy manager.
     pub(super) copying: Option<Copying>,
 }
 
@@ -32,7 +32,7 @@ fn refused(kind: Kind, words: impl Into<String>, advice: &'static str) -> io::Er
     DeviceError { kind, words: words.into(), offset: None, of_medium: false, advice, sense: None }.into()
 }
 
-/// The answer to a command; empty for a disk that does not know it.
+/// The response to a command; empty if the disk does not support it.
 fn ask(node: &Node, cdb: &Cdb, len: usize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; len];
     match node.carry_out(cdb, Data::From(&mut bytes), CommandRange::default()) {
@@ -40,7 +40,10 @@ fn ask(node: &Node, cdb: &Cdb, len: usize) -> io::Result<Vec<u8>> {
             bytes.truncate(moved as usize);
             Ok(bytes)
         }
-        Err(error) if DeviceError::of(&error).is_some_and(|said| matches!(said.kind, Kind::Io | Kind::Unsupported)) => {
+        Err(error)
+            if DeviceError::of(&error)
+                .is_some_and(|device_failure| matches!(device_failure.kind, Kind::Io | Kind::Unsupported)) =>
+        {
             Ok(Vec::new())
         }
         Err(error) => Err(error),
@@ -48,11 +51,11 @@ fn ask(node: &Node, cdb: &Cdb, len: usize) -> io::Result<Vec<u8>> {
 }
 
 impl Survey {
-    /// Asks the disk. Nothing on it changes. Behind a USB bridge, which may lose its mind over what it does not know,
-    /// only what every disk has been asked for since the first ones.
+    /// Queries the disk without changing it. Behind a USB bridge, which may hang on an unknown command, it uses only
+    /// commands that every disk supports.
     ///
     /// # Errors
-    /// The kernel's error; a [`DeviceError`] for what is no disk, has no medium, or has bytes beside its
+    /// The kernel's error; a [`DeviceError`] if it is not a disk, has no medium, or stores additional bytes with its
     /// blocks that a copy would lose.
     pub(super) fn take(node: &Node, facts: &Facts) -> io::Result<Survey> {
         let careful = facts.identity.transport.as_deref() == Some("usb");
@@ -70,7 +73,7 @@ impl Survey {
         let page = |page, len: u16| ask(node, &Cdb::inquiry_page(page, len), len.into());
         let pages = if careful { Vec::new() } else { inquiry::pages(&page(0, 252)?) };
         let page = |number, len| if pages.contains(&number) { page(number, len) } else { Ok(Vec::new()) };
-        // All pages in 192 bytes is what other systems ask, and so what bridges have been tried with.
+        // Other systems request all pages in 192 bytes, so bridges are tested with that.
         let six = ask(node, &Cdb::mode_sense_6(if careful { 0x3f } else { 0x08 }, 192), 192)?;
         let mode = match Mode::parse(&six, ModeSense::Six) {
             Some(mode) => mode,
@@ -92,18 +95,18 @@ impl Survey {
             serial: inquiry::serial(&page(0x80, 252)?),
             wwn: inquiry::wwn(&names),
             copy_name,
-            copying: able.and_then(|name| Copying::ask(node, name)),
+            copying: able.and_then(|name| Copying::query(node, name)),
             inquiry,
         })
     }
 
-    /// Its unmapped blocks read as zeros: it says so in both places.
+    /// Whether unmapped blocks read as zeros according to both sources.
     pub(super) fn unmapped_are_zeros(&self) -> bool {
         self.capacity.unmapped_are_zeros && self.provisioning.unmapped_are_zeros
     }
 }
 
-/// Refuses what is no disk.
+/// Refuses devices that are not disks.
 fn is_disk(inquiry: &Inquiry) -> io::Result<()> {
     let words = inquiry::device_type_words(inquiry.device_type);
     match (inquiry.qualifier, inquiry.device_type) {
@@ -120,7 +123,8 @@ fn is_disk(inquiry: &Inquiry) -> io::Result<()> {
     }
 }
 
-/// Asked by the longer command too where that says more: `modern`, or more blocks than the shorter one can tell.
+/// The capacity. Uses READ CAPACITY(16) too if it returns more: if `modern`, or the disk has more blocks than (10) can
+/// report.
 fn capacity(node: &Node, modern: bool) -> io::Result<Capacity> {
     let short = Capacity::parse_10(&ask(node, &Cdb::read_capacity_10(), 8)?);
     let long = if modern || short.is_none_or(|short| short.blocks >= 1 << 32) {

@@ -1,8 +1,8 @@
-//! The result of a command: bytes moved, another attempt, or a failure in words.
+//! Interprets the status of a command: success, retry, or failure.
 use super::sense::{Sense, key};
 use crate::core::{DeviceError, Kind};
 
-/// Statuses of SAM-5.
+/// Status codes of SAM-5.
 mod status {
     pub(super) const GOOD: u8 = 0x00;
     pub(super) const CHECK_CONDITION: u8 = 0x02;
@@ -13,68 +13,68 @@ mod status {
     pub(super) const TASK_ABORTED: u8 = 0x40;
 }
 
-/// Statuses of the host adapter: `DID_NO_CONNECT` and `DID_ERROR` of `<scsi/scsi_status.h>`.
+/// Host status codes: `DID_NO_CONNECT` and `DID_ERROR` of `<scsi/scsi_status.h>`.
 pub(super) mod host {
     pub(in crate::disks::scsi) const NO_CONNECT: u16 = 0x01;
     pub(in crate::disks::scsi) const ERROR: u16 = 0x07;
 }
 
-/// What the driver says of a command that has come back.
+/// The status of a completed command, as reported by the driver.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CommandStatus {
     /// SCSI status.
     pub(super) status: u8,
-    /// `DID_…` of the host adapter.
+    /// Host status (`DID_…`).
     pub(super) host: u16,
-    /// Bytes that were not moved.
+    /// Number of bytes not transferred.
     pub(super) residual: i32,
     pub(super) sense: Option<Sense>,
 }
 
-/// Which blocks of the disk a command was about.
+/// The blocks of the disk that a command accesses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CommandRange {
     /// First block on the disk.
     pub(super) lba: u64,
-    /// How many; 0: it was about none in particular.
+    /// Number of blocks; 0 if it accesses none.
     pub(super) blocks: u64,
     pub(super) block_bytes: u64,
-    /// Where this side begins on the disk, in bytes.
+    /// Offset of this side on the disk, in bytes.
     pub(super) start: u64,
 }
 
-/// Why a command is worth another attempt.
+/// Why a command is to be retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum RetryReason {
-    /// The disk wanted to say something first.
+    /// A unit attention was reported instead of executing the command.
     Attention,
-    /// The disk gave it up.
+    /// The disk aborted it.
     Aborted,
-    /// It was transport error.
+    /// A transport error.
     Transport,
-    /// The disk has too much to do.
+    /// The disk is busy.
     Busy,
-    /// It went well and moved nothing.
+    /// It succeeded without transferring data.
     MovedNothing,
-    /// The disk is getting ready.
+    /// The disk is becoming ready.
     BecomingReady,
-    /// It took too long.
+    /// It timed out.
     TimedOut,
 }
 
 /// The result of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CommandOutcome {
-    /// It went well, and moved as many of the bytes asked for; `recovered`: with some effort.
+    /// It succeeded and transferred this many bytes; `recovered` after error recovery.
     Done { moved: u32, recovered: bool },
-    /// It did not, and may the next time; else it is this failure.
+    /// It failed and may succeed when retried; the error applies if retries are exhausted.
     Again(RetryReason, DeviceError),
-    /// It did not. `on_the_way`: not reported by the disk itself, which may have disappeared.
+    /// It failed. With `on_the_way` the error is not from the disk, which may have disappeared.
     Failed { error: DeviceError, on_the_way: bool },
 }
 
 impl CommandOutcome {
-    /// The same of a disk that went to some effort.
+    /// The same with `recovered` set.
     fn with_effort(self) -> CommandOutcome {
         match self {
             CommandOutcome::Done { moved, .. } => CommandOutcome::Done { moved, recovered: true },
@@ -91,10 +91,10 @@ fn failed(kind: Kind, words: impl Into<String>, advice: &'static str) -> Command
     CommandOutcome::Failed { error: error(kind, words, advice), on_the_way: false }
 }
 
-/// Judges the result of a command that was to move `len` bytes.
-pub(super) fn judge(answer: &CommandStatus, len: u32, place: CommandRange) -> CommandOutcome {
+/// Interprets the status of a command that was to transfer `len` bytes.
+pub(super) fn interpret(answer: &CommandStatus, len: u32, place: CommandRange) -> CommandOutcome {
     match (answer.status, &answer.sense) {
-        // Some drivers hand sense data over and leave the status good.
+        // Some drivers pass sense data with a good status.
         (status::CHECK_CONDITION, Some(sense)) | (status::GOOD, Some(sense)) if sense.key != key::NO_SENSE => {
             of_sense(sense, answer, len, place)
         }
@@ -119,7 +119,7 @@ fn reserved() -> CommandOutcome {
     failed(Kind::Refused, "RESERVATION CONFLICT: reserved by another host", advice)
 }
 
-/// Bytes moved, in whole blocks: what the residual says was not moved is not taken for moved.
+/// Success, in whole blocks: bytes in the residual count as not transferred.
 fn done(answer: &CommandStatus, len: u32, place: CommandRange) -> CommandOutcome {
     let missing = u32::try_from(answer.residual.max(0)).unwrap_or(0).min(len);
     let block = u32::try_from(place.block_bytes).unwrap_or(u32::MAX);
@@ -140,7 +140,7 @@ fn of_sense(sense: &Sense, answer: &CommandStatus, len: u32, place: CommandRange
     let error = |kind, advice| DeviceError { kind, words: words.clone(), offset, of_medium, advice, sense: codes };
     let failed = |kind, advice| CommandOutcome::Failed { error: error(kind, advice), on_the_way: false };
     if sense.deferred {
-        // The present command was not carried out, whatever became of the earlier one.
+        // The current command was not executed, regardless of the earlier one.
         return match sense.key {
             key::RECOVERED => CommandOutcome::Again(RetryReason::Attention, error(Kind::Io, "")),
             _ => failed(Kind::Io, "Data reported as written is lost. Copy again, to another disk."),
@@ -155,7 +155,7 @@ fn of_sense(sense: &Sense, answer: &CommandStatus, len: u32, place: CommandRange
         ),
         (key::NOT_READY, 0x04, 0x02) => failed(Kind::Io, "Start it, for example with 'sg_start --start'."),
         (key::ILLEGAL_REQUEST, 0x20 | 0x24 | 0x26, _) => failed(Kind::Unsupported, ""),
-        // The copy manager does not find the other unit, or it is none to copy from: nothing has begun.
+        // The copy manager does not find the other unit, or cannot copy from it: nothing has happened.
         (key::COPY_ABORTED, 0x08, 0x04) | (key::COPY_ABORTED, 0x0d, 0x02 | 0x03) => failed(Kind::Unsupported, ""),
         (key::UNIT_ATTENTION, ..) => CommandOutcome::Again(RetryReason::Attention, error(Kind::Io, "")),
         (key::ABORTED, ..) => CommandOutcome::Again(RetryReason::Aborted, error(Kind::Io, "")),
@@ -165,7 +165,7 @@ fn of_sense(sense: &Sense, answer: &CommandStatus, len: u32, place: CommandRange
     }
 }
 
-/// The host adapter's driver and the kernel's middle layer speak where the disk does not.
+/// Errors of the host adapter driver and the SCSI middle layer, if the disk reports none.
 fn of_host(answer: &CommandStatus, len: u32, place: CommandRange) -> CommandOutcome {
     let lost = |why, words: &str, advice| {
         CommandOutcome::Again(why, error(Kind::Io, format!("{words} (host status {:02x}h)", answer.host), advice))
@@ -176,7 +176,7 @@ fn of_host(answer: &CommandStatus, len: u32, place: CommandRange) -> CommandOutc
     };
     match answer.host {
         0x00 => done(answer, len, place),
-        host::NO_CONNECT => on_the_way(Kind::Gone, "no connection"),
+        host::NO_CONNECT => on_the_way(Kind::Disconnected, "no connection"),
         0x02 => lost(RetryReason::Busy, "the bus remained busy", ""),
         0x03 => {
             let advice = "Increase --command-timeout if the disk retries for a long time.";
@@ -197,11 +197,11 @@ fn of_host(answer: &CommandStatus, len: u32, place: CommandRange) -> CommandOutc
     }
 }
 
-/// What a failure means for a disk that takes commands.
+/// Classifies an error of a disk that is reached by commands.
 pub(super) fn kind_of(error: &std::io::Error) -> Kind {
     match (DeviceError::of(error), error.raw_os_error()) {
-        (Some(said), _) => said.kind,
-        (_, Some(libc::ENODEV | libc::ENXIO)) => Kind::Gone,
+        (Some(device_failure), _) => device_failure.kind,
+        (_, Some(libc::ENODEV | libc::ENXIO)) => Kind::Disconnected,
         _ => Kind::Io,
     }
 }
@@ -218,7 +218,7 @@ mod tests {
     }
 
     fn of(answer: CommandStatus) -> CommandOutcome {
-        judge(&answer, 8192, PLACE)
+        interpret(&answer, 8192, PLACE)
     }
 
     #[test]
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_medium_error_names_block_and_byte_where_the_disk_does() {
+    fn a_medium_error_has_block_and_byte_if_the_disk_reports_them() {
         let CommandOutcome::Failed { error, on_the_way: false } = of(sense(3, 0x11, 0, Some(110))) else { panic!() };
         assert_eq!((error.kind, error.offset), (Kind::Io, Some((110 - 40) * 512)));
         assert_eq!(error.words, "medium error: unrecovered read error (sense 3/11/00), LBA 110");
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_pass_is_tried_again_and_the_rest_is_not() {
+    fn only_transient_errors_are_retried() {
         let again = |answer| match of(answer) {
             CommandOutcome::Again(why, _) => Some(why),
             _ => None,
@@ -260,7 +260,7 @@ mod tests {
             (sense(4, 0x44, 0, None), None),
             (sense(5, 0x21, 0, None), None),
             (status(0x28), Some(RetryReason::Busy)),
-            // scsi_debug's full queue: the status counts, not what the host says beside it.
+            // The full queue of scsi_debug: the SCSI status takes precedence over the host status.
             (CommandStatus { status: 0x28, host: 5, ..CommandStatus::default() }, Some(RetryReason::Busy)),
             (status(0x08), Some(RetryReason::Busy)),
             (host(3), Some(RetryReason::TimedOut)),
@@ -273,27 +273,27 @@ mod tests {
     }
 
     #[test]
-    fn a_recovered_error_is_success_and_told() {
+    fn a_recovered_error_is_a_success_with_a_note() {
         let recovered = CommandStatus { residual: 512, ..sense(1, 0x17, 1, None) };
         assert_eq!(of(recovered), CommandOutcome::Done { moved: 7680, recovered: true });
     }
 
     #[test]
-    fn each_refusal_is_called_by_its_name() {
-        let told = |answer| match of(answer) {
+    fn each_refusal_has_its_own_kind() {
+        let reported = |answer| match of(answer) {
             CommandOutcome::Failed { error, .. } => (error.kind, error.words),
             other => panic!("{other:?}"),
         };
-        let (kind, words) = told(CommandStatus { status: 0x18, ..CommandStatus::default() });
+        let (kind, words) = reported(CommandStatus { status: 0x18, ..CommandStatus::default() });
         assert!(kind == Kind::Refused && words.contains("RESERVATION CONFLICT"), "{words}");
-        assert_eq!(told(sense(7, 0x27, 0, None)).0, Kind::Refused);
-        assert_eq!(told(sense(7, 0x27, 7, None)).0, Kind::NoSpace);
-        assert_eq!(told(sense(2, 0x3a, 0, None)).0, Kind::Open);
-        assert_eq!(told(CommandStatus { host: 1, ..CommandStatus::default() }).0, Kind::Gone);
+        assert_eq!(reported(sense(7, 0x27, 0, None)).0, Kind::Refused);
+        assert_eq!(reported(sense(7, 0x27, 7, None)).0, Kind::NoSpace);
+        assert_eq!(reported(sense(2, 0x3a, 0, None)).0, Kind::Open);
+        assert_eq!(reported(CommandStatus { host: 1, ..CommandStatus::default() }).0, Kind::Disconnected);
     }
 
     #[test]
-    fn what_is_said_of_an_earlier_command_is_no_success_of_this_one() {
+    fn deferred_errors_are_not_a_success_of_the_current_command() {
         let mut answer = sense(3, 0x0c, 0, Some(110));
         answer.sense.as_mut().unwrap().deferred = true;
         let CommandOutcome::Failed { error, .. } = of(answer) else { panic!() };

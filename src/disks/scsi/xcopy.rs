@@ -1,34 +1,34 @@
-//! EXTENDED COPY of the shorter list identifier, from one logical unit to another (SPC-4, 6.3 and 6.4): the bytes of
-//! the request, and what a copy manager says of its limits.
+//! EXTENDED COPY(LID1) between logical units (SPC-4, 6.3 and 6.4): encodes parameter lists, and parses the limits of a
+//! copy manager.
 //!
-//! Bytes come from the disk: they may be short, long or nonsense, and none of it makes these functions panic.
+//! The input comes from a disk: whatever its length and content, these functions do not panic.
 use crate::core::CopyName;
 
-/// Bytes of the answer about limits that are asked for: its fields, and every type of descriptor there can be.
+/// Length of the operating parameters, in bytes: the fields and all possible descriptor types.
 pub const LIMITS_BYTES: u32 = 44 + 256;
 
-/// Bytes of a request: a header, two units, one segment.
+/// Length of a parameter list, in bytes: a header, two target descriptors, one segment descriptor.
 pub const REQUEST_BYTES: usize = HEAD_BYTES + 2 * UNIT_BYTES + SEGMENT_BYTES;
 
 const HEAD_BYTES: usize = 16;
 const UNIT_BYTES: usize = 32;
 const SEGMENT_BYTES: usize = 28;
 
-/// Types of descriptors: a unit by its designator, and a segment from block device to block device.
+/// Descriptor types: a target by its designator, and a segment from block device to block device.
 const UNIT: u8 = 0xe4;
 const BLOCK_TO_BLOCK: u8 = 0x02;
 
-/// Most bytes of a segment, so that a copy can be stopped and its progress moves.
+/// Maximum bytes per segment, so that stop requests and progress are handled in between.
 const SEGMENT_BYTES_MAX: u64 = 16 << 20;
 
-/// What a copy manager takes.
+/// Limits of a copy manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyLimits {
-    /// Bytes of the longest segment; `None`: as long as one likes.
+    /// Maximum segment length in bytes; `None` if unlimited.
     pub segment_bytes_max: Option<u32>,
-    /// Segments are multiples of this, in bytes.
+    /// Segment granularity, in bytes.
     pub granularity_bytes: u32,
-    /// A request needs no list identifier (SNLID).
+    /// Whether requests without a list identifier are supported (SNLID).
     pub nameless: bool,
 }
 
@@ -37,12 +37,12 @@ fn number(bytes: &[u8], at: usize, len: usize) -> u32 {
     field.iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte))
 }
 
-/// The limits from the operating parameters that RECEIVE COPY RESULTS answers; `None` for a copy manager that takes no
-/// request as they are made here.
+/// Parses the operating parameters of RECEIVE COPY RESULTS; `None` if the copy manager does not support the requests
+/// used here.
 pub fn limits(answer: &[u8]) -> Option<CopyLimits> {
     let end = answer.len().min((number(answer, 0, 4) as usize).saturating_add(4));
     let answer = &answer[..end];
-    // As far as the number of bytes of the last list.
+    // Up to the length of the list of descriptor types.
     if answer.len() < 44 {
         return None;
     }
@@ -59,10 +59,10 @@ pub fn limits(answer: &[u8]) -> Option<CopyLimits> {
 }
 
 impl CopyLimits {
-    /// Bytes of the segments that are asked for, between units with such blocks: a power of two, as what an array
-    /// stores together is; 0 where no segment is possible.
+    /// Segment length in bytes for units with this block size: a power of two, like the units in which arrays store
+    /// data; 0 if no segment is possible.
     pub fn command_bytes(&self, block_bytes: u32) -> u32 {
-        // The field that counts blocks has 16 bits.
+        // The block count field has 16 bits.
         let most = (u64::from(block_bytes) * 0xffff).min(SEGMENT_BYTES_MAX);
         let most = self.segment_bytes_max.map_or(most, |bytes| most.min(bytes.into()));
         let bytes = most.checked_ilog2().map_or(0, |log| 1u32 << log);
@@ -73,30 +73,30 @@ impl CopyLimits {
 /// A segment to copy, in blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// First block on the unit that is read.
+    /// First block on the source unit.
     pub from_lba: u64,
-    /// First block on the unit that is written.
+    /// First block on the destination unit.
     pub to_lba: u64,
-    /// How many.
+    /// Number of blocks.
     pub blocks: u16,
 }
 
-/// The request that copies one segment between units with blocks of `block_bytes`, 24 bits of which count.
+/// The parameter list that copies one segment between units with blocks of `block_bytes` (24 bits).
 pub fn request(names: [&CopyName; 2], block_bytes: u32, segment: Segment, nameless: bool) -> [u8; REQUEST_BYTES] {
     let mut bytes = [0; REQUEST_BYTES];
-    // No identifier, and nothing kept of how it went; or, where that is not known, the first, and nothing kept.
+    // No list identifier and no held data; if that is not supported, identifier 1 and no held data.
     (bytes[0], bytes[1]) = if nameless { (0, 0b11 << 3) } else { (1, 0b10 << 3) };
     bytes[2..4].copy_from_slice(&(2 * UNIT_BYTES as u16).to_be_bytes());
     bytes[8..12].copy_from_slice(&(SEGMENT_BYTES as u32).to_be_bytes());
     let (units, last) = bytes[HEAD_BYTES..].split_at_mut(2 * UNIT_BYTES);
     for (unit, name) in units.chunks_exact_mut(UNIT_BYTES).zip(names) {
-        // A disk, named in binary, by the name of the unit itself.
+        // A disk, by a binary designator of the logical unit.
         (unit[0], unit[4], unit[5], unit[7]) = (UNIT, 1, name.kind(), name.bytes().len() as u8);
         unit[8..8 + name.bytes().len()].copy_from_slice(name.bytes());
         unit[29..32].copy_from_slice(&block_bytes.to_be_bytes()[1..]);
     }
     (last[0], last[3]) = (BLOCK_TO_BLOCK, SEGMENT_BYTES as u8 - 4);
-    // From the first of the units to the second.
+    // From the first unit to the second.
     last[7] = 1;
     last[10..12].copy_from_slice(&segment.blocks.to_be_bytes());
     last[12..20].copy_from_slice(&segment.from_lba.to_be_bytes());
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// As the kernel's target says it.
+    /// Operating parameters of the Linux SCSI target.
     fn answer() -> Vec<u8> {
         let mut bytes = vec![0; 46];
         (bytes[3], bytes[4], bytes[9], bytes[11], bytes[14], bytes[16]) = (42, 1, 2, 1, 4, 0x10);
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_of_a_copy_manager_are_read() {
+    fn the_limits_of_a_copy_manager_are_parsed() {
         let limits = limits(&answer()).unwrap();
         let wanted = CopyLimits { segment_bytes_max: Some(1 << 28), granularity_bytes: 512, nameless: true };
         assert_eq!(limits, wanted);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_manager_that_does_not_take_what_is_asked_is_none() {
+    fn an_unsuitable_copy_manager_is_rejected() {
         for (at, value) in [(9, 1), (11, 0), (43, 1), (45, 0xe5), (44, 0), (3, 20), (37, 32)] {
             let mut bytes = answer();
             bytes[at] = value;
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_has_its_fields_where_the_standard_has_them() {
+    fn a_request_has_the_layout_of_the_standard() {
         let (from, to) = (CopyName::new(3, &[0x60; 16]).unwrap(), CopyName::new(2, &[7; 8]).unwrap());
         let segment = Segment { from_lba: 0x1_0203_0405, to_lba: 9, blocks: 0x8000 };
         let bytes = request([&from, &to], 4096, segment, true);
@@ -166,7 +166,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_answer_makes_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..100), block in 1u32..100_000) {
+        fn no_response_makes_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..100), block in 1u32..100_000) {
             if let Some(limits) = limits(&bytes) {
                 let command = limits.command_bytes(block);
                 prop_assert!(command == 0 || command.is_power_of_two() && command / block <= 0xffff);

@@ -1,7 +1,7 @@
-//! Several dests that look like one: each block is written to all of them, and one that fails is dropped.
+//! Several dests combined into one endpoint: each block is written to all of them, and a failed dest is dropped.
 //!
-//! This room must not know what the dests are, nor how requests are kept in flight: whoever calls it from several
-//! threads keeps all of them busy.
+//! This room must not know what the dests are, nor how requests are kept in flight: calls from several threads keep all
+//! dests busy.
 #![forbid(unsafe_code)]
 mod pace;
 mod part;
@@ -18,39 +18,39 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Hears of a dest that is dropped, at once and from any thread.
+/// Called immediately and from any thread when a dest is dropped.
 pub type OnDestDropped = Box<dyn Fn(&Error) + Send + Sync>;
 
-/// Several dests that look like one. A block is written to each of them in turn by one call, so that it needs no second
-/// owner; with as many calls under way as blocks are in flight, each dest has its share of them.
+/// Several dests combined into one endpoint. One call writes a block to all of them in turn, so that the block has a
+/// single owner. With one call per block in flight, the calls are distributed over the dests.
 pub struct Several {
     facts: Facts,
     parts: Vec<Part>,
-    /// Calls begin with different dests, so that no dest waits for another at the start of each block; not where the
-    /// order of writes matters.
+    /// Whether calls start with different dests, so that they do not wait for the same dest; not if the order of writes
+    /// matters.
     rotate: bool,
     dropped: OnceLock<OnDestDropped>,
-    /// Calls under way, whichever dest they are with.
+    /// Number of calls in progress, on any dest.
     calls: AtomicU32,
     patience: Duration,
 }
 
-/// A dest that is this much slower than another holds that one up; a smaller difference is not worth a second read.
+/// A dest delays another if it is slower by this factor; for a smaller difference a second read is not worthwhile.
 const SLOWER: f64 = 1.5;
 
-/// A dest that has had less than this to do is not judged: a cache fills, a disk tidies up, and continues.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// A dest with less busy time than this is not evaluated: disks may pause briefly, for example when a cache is full.
+const BUSY_TIME_MIN: Duration = Duration::from_secs(3);
 
 impl Several {
-    /// One dest of these, of which there is one at least; each with its plan.
+    /// Combines these dests, at least one, each with its plan.
     pub fn new(dests: Vec<(Arc<dyn Endpoint>, PlanDest)>, write_order: WriteOrder) -> Self {
         let mut facts = dests[0].0.facts().clone();
         facts.address = dests.iter().map(|(_, plan)| plan.side.address.as_str()).collect::<Vec<_>>().join(", ");
         facts.id = None;
-        if dests.iter().any(|(end, _)| end.facts().order == Order::Ascending) {
+        if dests.iter().any(|(end, _)| end.facts().is_written_in_order()) {
             facts.order = Order::Ascending;
         }
-        // Some of them can be memory and some a disk: the calls may take a while.
+        // The dests may be a mix of memory and disks, so calls may take long.
         facts.calls = crate::core::CallStyle::Waits;
         let parts = dests.into_iter().map(|(end, plan)| Part::new(end, plan)).collect();
         Several {
@@ -59,45 +59,45 @@ impl Several {
             rotate: write_order == WriteOrder::Any,
             dropped: OnceLock::new(),
             calls: AtomicU32::new(0),
-            patience: PATIENCE,
+            patience: BUSY_TIME_MIN,
         }
     }
 
-    /// Passes each dest to `dropped` that is dropped from now on. Only the first one passed is used.
+    /// Sets the function to call when a dest is dropped. Only the first one is used.
     pub fn on_drop(&self, dropped: OnDestDropped) {
         self.dropped.set(dropped).ok();
     }
 
     #[cfg(any(test, feature = "internals"))]
-    /// The same, with another time before a dest is judged as too slow.
+    /// The same with another minimum busy time before a dest may count as too slow.
     pub fn with_patience(self, patience: Duration) -> Self {
         Several { patience, ..self }
     }
 
-    /// The dests that were left behind, by their number, and what each claims.
+    /// The dests that were left behind, by index, and what each claims.
     pub fn behind(&self) -> Vec<(usize, Extent)> {
         let behind = self.parts.iter().enumerate().filter(|(_, part)| part.is_behind());
         behind.map(|(number, part)| (number, part.claimed())).collect()
     }
 
-    /// Gives a block to each dest that is in.
-    fn give(&self, request: &mut Request) -> io::Result<u32> {
+    /// Writes a block to each active dest.
+    fn write_to_all(&self, request: &mut Request) -> io::Result<u32> {
         let (op, done, count) = (request.op, request.done, self.parts.len());
         let first = if self.rotate { (request.ticket % count as u64) as usize } else { 0 };
-        let mut arrived = false;
+        let mut is_written = false;
         for number in 0..count {
             let part = &self.parts[(first + number) % count];
             if !part.is_in() {
                 continue;
             }
-            if self.holds_up(part) {
+            if self.delays_others(part) {
                 part.leave_behind();
                 continue;
             }
-            let result = part.take_in_time(request);
+            let result = part.write_in_time(request);
             (request.op, request.done) = (op, done);
             match result {
-                Ok(()) => arrived = true,
+                Ok(()) => is_written = true,
                 Err(error) if error.kind == Kind::Cancelled => return Err(error.source),
                 Err(error) => {
                     if let (Some(error), Some(dropped)) = (part.fail(op, request.at(), error), self.dropped.get()) {
@@ -106,11 +106,11 @@ impl Several {
                 }
             }
         }
-        if arrived { Ok(request.left()) } else { Err(none_left()) }
+        if is_written { Ok(request.left()) } else { Err(no_dest_left()) }
     }
 
-    /// It holds the others up: nearly all blocks on their way are with it, and another dest is much faster.
-    fn holds_up(&self, part: &Part) -> bool {
+    /// Whether the dest delays the others: nearly all blocks in flight wait for it, and another dest is much faster.
+    fn delays_others(&self, part: &Part) -> bool {
         if !part.may_fall_behind() {
             return false;
         }
@@ -128,9 +128,9 @@ impl Several {
         rate.is_some_and(|rate| rates.any(|other| other >= rate * SLOWER))
     }
 
-    /// Does something to each dest that is still in, at once; one that fails is dropped.
+    /// Calls `what` for all active dests in parallel; a dest that fails is dropped.
     ///
-    /// An error where none is left, the last one's.
+    /// If none is left, returns the error of the last one.
     fn each(&self, doing: &str, what: impl Fn(&Part) -> io::Result<()> + Sync) -> io::Result<()> {
         thread::scope(|scope| {
             let calls: Vec<_> = self.parts.iter().map(|part| (part, scope.spawn(|| what(part)))).collect();
@@ -140,12 +140,12 @@ impl Several {
                 }
             }
         });
-        if self.parts.iter().any(Part::is_in) { Ok(()) } else { Err(none_left()) }
+        if self.parts.iter().any(Part::is_in) { Ok(()) } else { Err(no_dest_left()) }
     }
 }
 
-/// What the copy receives when its last dest has failed: each of them is reported with its own error.
-fn none_left() -> io::Error {
+/// The error that the copy gets when its last dest has failed; each dest is reported with its own error.
+fn no_dest_left() -> io::Error {
     io::Error::other("every destination has failed")
 }
 
@@ -156,7 +156,7 @@ impl Endpoint for Several {
 
     fn perform(&self, request: &mut Request) -> io::Result<u32> {
         self.calls.fetch_add(1, Relaxed);
-        let result = self.give(request);
+        let result = self.write_to_all(request);
         self.calls.fetch_sub(1, Relaxed);
         result
     }
@@ -167,6 +167,10 @@ impl Endpoint for Several {
 
     fn end_at(&self, _size: u64) -> io::Result<()> {
         self.each("set the length of", Part::set_end)
+    }
+
+    fn complete(&self, size: u64) -> io::Result<()> {
+        self.each("complete", |part| part.complete(size))
     }
 
     fn make_durable(&self) -> io::Result<()> {
@@ -193,7 +197,7 @@ impl Endpoint for Several {
     }
 }
 
-/// What several dests are called together, where one name has to do.
+/// The common name of several dests, for messages with a single name.
 impl std::fmt::Debug for Several {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_struct("Several").field("address", &self.facts.address).finish_non_exhaustive()

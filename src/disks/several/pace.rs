@@ -1,10 +1,10 @@
-//! How fast a dest takes what it is given, while it is given anything.
+//! The throughput of one dest while it is busy.
 use std::time::{Duration, Instant};
 
-/// Bytes that a dest took, and the time in which it had any to take: a dest that waits for others is not slow.
+/// Bytes that a dest accepted, and its busy time: a dest that waits for others is not slow.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
-    /// Calls that it has not come back from.
+    /// Calls in progress.
     calls: u32,
     since: Option<Instant>,
     busy: Duration,
@@ -12,13 +12,13 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// A call begins.
+    /// Records the start of a call.
     pub(super) fn enter(&mut self, now: Instant) {
         self.calls += 1;
         self.since.get_or_insert(now);
     }
 
-    /// A call ends, with so many bytes.
+    /// Records the end of a call that wrote `bytes`.
     pub(super) fn leave(&mut self, now: Instant, bytes: u32) {
         self.calls -= 1;
         self.bytes += u64::from(bytes);
@@ -27,17 +27,17 @@ impl Pace {
         }
     }
 
-    /// Calls that it has not come back from.
+    /// Number of calls in progress.
     pub(super) fn calls(&self) -> u32 {
         self.calls
     }
 
-    /// Time in which it had something to take.
+    /// Total time with at least one call in progress.
     pub(super) fn busy(&self, now: Instant) -> Duration {
         self.busy + self.since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
     }
 
-    /// Bytes a second of that time; `None` before it took any.
+    /// Throughput in that time, in bytes per second; `None` before the first bytes.
     pub(super) fn bytes_per_s(&self, now: Instant) -> Option<f64> {
         let seconds = self.busy(now).as_secs_f64();
         (self.bytes > 0 && seconds > 0.0).then(|| self.bytes as f64 / seconds)

@@ -1,4 +1,4 @@
-//! One of several dests: what it is given, and what it has acknowledged.
+//! One of several dests: its requests and what it has acknowledged.
 use super::pace::Pace;
 use crate::core::{
     Cache, ClosingReport, DestOutcome, DestState, DestTally, Endpoint, EndpointKind, Error, Existing, Extent,
@@ -13,12 +13,12 @@ use std::time::Instant;
 pub(super) struct Part {
     end: Arc<dyn Endpoint>,
     plan: PlanDest,
-    /// It has failed: nothing more is given to it.
+    /// It has failed and gets no more requests.
     out: AtomicBool,
-    /// It held the others up: nothing more is given to it either.
+    /// It was left behind because it was too slow, and gets no more requests.
     behind: AtomicBool,
-    /// No room could be had there: nothing of it has changed.
-    has_no_room: AtomicBool,
+    /// Allocation failed; the dest was not changed.
+    has_no_space: AtomicBool,
     known: Mutex<Known>,
     pace: Mutex<Pace>,
     tally: Arc<DestTally>,
@@ -26,13 +26,13 @@ pub(super) struct Part {
 
 #[derive(Default)]
 struct Known {
-    /// What it acknowledged; offsets count from the first byte of the copy.
-    arrived: ExtentSet,
+    /// Acknowledged bytes; offsets count from the first byte of the copy.
+    acknowledged: ExtentSet,
     error: Option<Error>,
     durable: bool,
-    /// A write or a flush failed, and none has succeeded since: it is not known what of that is there.
+    /// Whether a write or flush failed and none succeeded since: it is unknown which of the data the dest has.
     unknown: bool,
-    /// The end of the file could not be set.
+    /// Whether setting the size of the file failed.
     too_short: bool,
     written_bytes: u64,
     zeroed_bytes: u64,
@@ -43,11 +43,11 @@ impl Part {
     pub(super) fn new(end: Arc<dyn Endpoint>, plan: PlanDest) -> Self {
         let (out, behind) = (AtomicBool::new(false), AtomicBool::new(false));
         let tally = Arc::new(DestTally::new(&plan.side.address, end.facts().memory.is_some()));
-        let has_no_room = AtomicBool::new(false);
-        Part { end, plan, out, behind, has_no_room, known: Mutex::default(), pace: Mutex::default(), tally }
+        let has_no_space = AtomicBool::new(false);
+        Part { end, plan, out, behind, has_no_space, known: Mutex::default(), pace: Mutex::default(), tally }
     }
 
-    /// Its running numbers.
+    /// Its counters.
     pub(super) fn tally(&self) -> Arc<DestTally> {
         self.tally.clone()
     }
@@ -60,47 +60,47 @@ impl Part {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// It has neither failed nor been left behind.
+    /// Whether it is active: neither failed nor left behind.
     pub(super) fn is_in(&self) -> bool {
         !self.out.load(Relaxed) && !self.behind.load(Relaxed)
     }
 
-    /// It may be left behind.
+    /// Whether it may be left behind.
     pub(super) fn may_fall_behind(&self) -> bool {
         self.plan.may_fall_behind
     }
 
-    /// Gives it nothing more; what it has in hand it finishes.
+    /// Submits no more requests to it; requests in flight are completed.
     pub(super) fn leave_behind(&self) {
         self.behind.store(true, Relaxed);
         self.now(DestState::Behind);
     }
 
-    /// How fast it is.
+    /// Its throughput.
     pub(super) fn pace(&self) -> MutexGuard<'_, Pace> {
         self.pace.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same as [`Part::take`], with the time it takes.
-    pub(super) fn take_in_time(&self, request: &mut Request) -> Result<(), RequestError> {
+    /// Like [`Part::write`], and measures the busy time.
+    pub(super) fn write_in_time(&self, request: &mut Request) -> Result<(), RequestError> {
         self.pace().enter(Instant::now());
         let len = request.left();
-        let result = self.take(request);
+        let result = self.write(request);
         self.pace().leave(Instant::now(), if result.is_ok() { len } else { 0 });
         result
     }
 
-    /// Carries the whole transfer of the request out. The request's `op` and `done` are left anywhere.
-    fn take(&self, request: &mut Request) -> Result<(), RequestError> {
+    /// Executes the whole transfer of the request. Leaves `op` and `done` of the request undefined.
+    fn write(&self, request: &mut Request) -> Result<(), RequestError> {
         let zero = request.op == Op::Zero;
         request.op = match (request.op, self.plan.zeros) {
             (Op::Zero, Zeros::Leave) => {
                 let len = request.left();
-                self.acknowledged(request.at(), len, |known| known.hole_bytes += u64::from(len));
+                self.on_acknowledged(request.at(), len, |known| known.hole_bytes += u64::from(len));
                 return Ok(());
             }
             (Op::Zero, Zeros::Device) => Op::Zero,
-            // The bytes in the buffer are zeros: the plan of the copy says so.
+            // The plan ensures that the buffer contains zeros.
             (op, _) => {
                 if zero {
                     Op::Write
@@ -119,28 +119,29 @@ impl Part {
                 }
                 Transferred::Moved(moved) => {
                     let bytes = u64::from(moved);
-                    self.acknowledged(at, moved, |known| match request.op {
+                    self.on_acknowledged(at, moved, |known| match request.op {
                         Op::Zero => known.zeroed_bytes += bytes,
                         _ => known.written_bytes += bytes,
                     });
                     request.done += moved;
                 }
                 Transferred::Retry => std::thread::yield_now(),
-                Transferred::Failed(error) if may_try_again && error.may_be_a_neighbours() => may_try_again = false,
+                Transferred::Failed(error) if may_try_again && error.may_be_merged() => may_try_again = false,
                 Transferred::Failed(error) => return Err(error),
             }
         }
         Ok(())
     }
 
-    fn acknowledged(&self, at: u64, len: u32, count: impl FnOnce(&mut Known)) {
+    fn on_acknowledged(&self, at: u64, len: u32, count: impl FnOnce(&mut Known)) {
         let mut known = self.known();
-        known.arrived.insert(Extent::new(at - self.plan.side.offset, len.into()));
+        known.acknowledged.extend(self.plan.side.map.copied_from(Extent::new(at, len.into())));
         count(&mut known);
         self.tally.copied_bytes.fetch_add(len.into(), Relaxed);
     }
 
-    /// Drops it. `None`: another block has failed there before; what is reported is the first that did.
+    /// Drops the dest. Returns its error; `None` if another block failed before, because only the first failure is
+    /// reported.
     pub(super) fn fail(&self, op: Op, offset: u64, error: RequestError) -> Option<Error> {
         if self.out.swap(true, Relaxed) {
             return None;
@@ -152,18 +153,18 @@ impl Part {
             None => io::Error::new(source.kind(), source.to_string()),
         };
         let source = kept.source.as_ref().map(again);
-        let told = Error { source, what: kept.what.clone(), advice: kept.advice.clone(), ..kept };
+        let reported = Error { source, what: kept.what.clone(), advice: kept.advice.clone(), ..kept };
         let mut known = self.known();
         known.error = Some(kept);
-        // Through the page cache it may have been any of those acknowledged before: nothing is claimed without a flush.
+        // With buffered I/O any acknowledged write may have failed, so nothing is claimed without a flush.
         known.unknown = keeps(self.plan.side.kind);
         drop(known);
-        Some(told)
+        Some(reported)
     }
 
-    /// Something failed that was not about a block.
+    /// Drops the dest after a failure that does not concern a block.
     pub(super) fn fail_at_end(&self, doing: &str, source: io::Error) {
-        let kind = self.end.diagnose(Op::Write, self.plan.side.offset, &source);
+        let kind = self.end.diagnose(Op::Write, self.plan.side.map.start(), &source);
         let what = format!("cannot {doing} destination {}", self.plan.side.address);
         let error = Error::new(kind, what).on(Side::Dest).because(source);
         let advice = "Written data may be lost: check the device and the kernel log (dmesg), then copy again.";
@@ -174,28 +175,33 @@ impl Part {
 
     pub(super) fn prepare(&self, extent: Extent) -> io::Result<()> {
         let prepared = if self.plan.preallocate { self.end.prepare(extent) } else { Ok(()) };
-        self.has_no_room.store(prepared.is_err(), Relaxed);
+        self.has_no_space.store(prepared.is_err(), Relaxed);
         prepared
     }
 
-    /// Lets a file end where what arrived does; what was not got to of a file that was there is still the user's.
+    /// Sets the size of a file to the end of the acknowledged data. Old data that the copy did not reach is kept.
     pub(super) fn set_end(&self) -> io::Result<()> {
         let existing = self.plan.side.access.existing;
         let is_wanted = self.plan.set_end || existing == Existing::Create;
-        if !is_wanted || self.has_no_room.load(Relaxed) {
+        if !is_wanted || self.has_no_space.load(Relaxed) {
             return Ok(());
         }
-        let mut end = self.plan.side.offset + self.arrived().end();
+        let mut end = self.plan.side.map.end(self.contiguous().end());
         if existing == Existing::Keep {
             end = end.max(self.end.facts().size.unwrap_or(0));
         }
         let ended = self.end.end_at(end);
-        // Holes behind the end of a file that is too short do not exist.
+        // Holes past the end of a file that is too short do not exist.
         self.known().too_short = ended.is_err();
         ended
     }
 
-    /// Also where it has failed: what it claims has to be there.
+    /// Makes it visible, if it was not dropped.
+    pub(super) fn complete(&self, size: u64) -> io::Result<()> {
+        if self.is_in() { self.end.complete(size) } else { Ok(()) }
+    }
+
+    /// Also after a failure, because claimed bytes must be durable.
     pub(super) fn make_durable(&self) -> io::Result<()> {
         if !keeps(self.plan.side.kind) || !self.plan.durable && !self.out.load(Relaxed) {
             return Ok(());
@@ -217,16 +223,16 @@ impl Part {
             let known = self.known();
             (known.unknown, known.too_short)
         };
-        if unknown || too_short { Extent::new(0, 0) } else { self.arrived() }
+        if unknown || too_short { Extent::new(0, 0) } else { self.contiguous() }
     }
 
-    /// What was acknowledged with nothing missing before it, whether or not that can be claimed.
-    fn arrived(&self) -> Extent {
+    /// The contiguous acknowledged extent, regardless of whether it can be claimed.
+    fn contiguous(&self) -> Extent {
         let known = self.known();
-        known.arrived.iter().next().filter(|first| first.offset == 0).unwrap_or(Extent::new(0, 0))
+        known.acknowledged.iter().next().filter(|first| first.offset == 0).unwrap_or(Extent::new(0, 0))
     }
 
-    /// It was left behind, and did not fail.
+    /// Whether it was left behind and did not fail.
     pub(super) fn is_behind(&self) -> bool {
         self.behind.load(Relaxed) && !self.out.load(Relaxed)
     }
@@ -235,7 +241,7 @@ impl Part {
         self.end.cancel();
     }
 
-    /// What it says at the end, with its name.
+    /// Its closing report, prefixed with its name.
     pub(super) fn closing(&self) -> ClosingReport {
         let ClosingReport { notes, fallbacks, .. } = self.end.closing();
         let named = |all: Vec<String>| {
@@ -263,7 +269,7 @@ impl Part {
     }
 }
 
-/// Whether a dest of this kind keeps what is written to it.
+/// Whether an endpoint of this kind stores what is written to it.
 pub(super) fn keeps(kind: EndpointKind) -> bool {
-    matches!(kind, EndpointKind::File | EndpointKind::Block | EndpointKind::FileStream)
+    matches!(kind, EndpointKind::FileStream) || kind.is_storage()
 }

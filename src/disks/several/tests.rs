@@ -1,7 +1,7 @@
-//! Dests that fail at any place: those that do not have everything, and what is claimed of the others is there.
+//! Dests that fail at any point: an incomplete dest is reported, and the others have all bytes that they claim.
 use super::*;
 use crate::core::EndpointKind;
-use crate::core::{Access, Arena, Cache, DestOutcome, Existing, Op, PlanSide, Side, Zeros};
+use crate::core::{Access, AddressMap, Arena, Cache, DestOutcome, Existing, Op, PlanSide, Side, Zeros};
 use crate::disks::memory::{Fault, Memory};
 
 const BLOCK: u32 = 4096;
@@ -10,7 +10,16 @@ fn planned(zeros: Zeros) -> PlanDest {
     let access = Access { cache: Cache::Keep, offset_align_bytes: 1, exclusive: false, existing: Existing::Keep };
     let (address, kind) = ("memory".to_owned(), EndpointKind::Memory);
     let path = address.clone().into();
-    let side = PlanSide { address, path, kind, offset: 512, access, lock: None, moves_head: false, through: None };
+    let side = PlanSide {
+        address,
+        path,
+        kind,
+        map: AddressMap::from(512),
+        access,
+        lock: None,
+        moves_head: false,
+        through: None,
+    };
     PlanDest { side, zeros, set_end: false, preallocate: false, durable: true, may_fall_behind: false }
 }
 
@@ -27,7 +36,7 @@ fn request(op: Op, ticket: u64, byte: u8) -> Request {
 }
 
 #[test]
-fn zeros_become_what_each_dest_wants() {
+fn zeros_are_handled_as_planned_for_each_dest() {
     let dests =
         [Zeros::Leave, Zeros::Device, Zeros::Write].map(|zeros| (Arc::new(Memory::disk(vec![7; 9000], &[])), zeros));
     let several = several(&dests);
@@ -38,29 +47,29 @@ fn zeros_become_what_each_dest_wants() {
     let ops = dests.each_ref().map(|(end, _)| end.asked().iter().map(|asked| asked.op).collect::<Vec<_>>());
     assert_eq!(ops, [vec![Op::Write], vec![Op::Zero, Op::Write], vec![Op::Write, Op::Write]]);
     assert_eq!(dests[2].0.bytes()[512..512 + 4096], [0; 4096]);
-    let told = several
+    let reported = several
         .closing()
         .dests
         .iter()
         .map(|dest| [dest.written_bytes, dest.zeroed_bytes, dest.hole_bytes])
         .collect::<Vec<_>>();
-    assert_eq!(told, [[4096, 0, 4096], [4096, 4096, 0], [8192, 0, 0]]);
+    assert_eq!(reported, [[4096, 0, 4096], [4096, 4096, 0], [8192, 0, 0]]);
     assert!(several.closing().dests.iter().all(|dest| dest.claimed == Extent::new(0, 8192)));
 }
 
 #[test]
-fn a_dest_that_fails_is_told_of_once_and_given_nothing_more() {
+fn a_failed_dest_is_reported_once_and_gets_no_more_requests() {
     let bad = Fault::BadAt { op: Op::Write, offset: 512 + 4096 + 100, errno: libc::EIO };
     let good = Arc::new(Memory::disk(vec![0; 20000], &[Fault::Short(1000)]));
     let failing = Arc::new(Memory::disk(vec![0; 20000], &[bad]));
     let several = several(&[(failing.clone(), Zeros::Write), (good.clone(), Zeros::Write)]);
-    let told = Arc::new(std::sync::Mutex::new(Vec::new()));
-    let heard = told.clone();
-    several.on_drop(Box::new(move |error| heard.lock().unwrap().push(error.to_string())));
+    let reported = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let received = reported.clone();
+    several.on_drop(Box::new(move |error| received.lock().unwrap().push(error.to_string())));
     for ticket in 0..4 {
         assert_eq!(several.perform(&mut request(Op::Write, ticket, 9)).unwrap(), BLOCK);
     }
-    assert_eq!(*told.lock().unwrap(), ["cannot write destination memory at byte 4608"]);
+    assert_eq!(*reported.lock().unwrap(), ["cannot write destination memory at byte 4608"]);
     assert_eq!(failing.asked().len(), 2, "nothing comes after the block that failed");
     assert_eq!(good.bytes()[512..512 + 4 * 4096], [9; 4 * 4096]);
     let [lost, kept] = <[DestOutcome; 2]>::try_from(several.closing().dests).unwrap();
@@ -69,7 +78,7 @@ fn a_dest_that_fails_is_told_of_once_and_given_nothing_more() {
 }
 
 #[test]
-fn with_no_dest_left_the_copy_ends() {
+fn the_copy_ends_when_no_dest_is_left() {
     let full = |end| Arc::new(Memory::disk(vec![0; 20000], &[Fault::FullAt(end)]));
     let several = several(&[(full(512), Zeros::Write), (full(9000), Zeros::Write)]);
     assert!(several.perform(&mut request(Op::Write, 0, 1)).is_ok(), "the second has room");
@@ -77,7 +86,7 @@ fn with_no_dest_left_the_copy_ends() {
     let dests = several.closing().dests;
     let kinds: Vec<_> = dests.iter().filter_map(|dest| dest.error.as_ref()).map(|error| error.kind).collect();
     assert_eq!(kinds, [Kind::NoSpace, Kind::NoSpace]);
-    // What arrived behind a gap is not claimed.
+    // Bytes written after a gap are not claimed.
     assert_eq!(dests[1].claimed, Extent::new(0, 4096));
     assert!(several.make_durable().is_err());
 }

@@ -1,28 +1,28 @@
-//! Requests go through in the order of their tickets.
+//! A gate that passes requests in the order of their tickets.
 use super::Gate;
 use crate::core::Request;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Lets requests through in the order of their tickets, whatever order they come in.
+/// Passes requests in the order of their tickets, regardless of the order of submission.
 ///
-/// Because tickets are given out with the reads, no write goes out before every read ahead of it is done. That is what
-/// makes a copy onto an overlapping range right, and what keeps a moving head moving forward.
+/// Tickets are assigned with the reads, so a write is submitted only after all earlier reads have completed. That makes
+/// copies between overlapping extents correct, and keeps accesses to rotational disks sequential.
 pub struct InOrder {
     one_at_a_time: bool,
     waiting: BTreeMap<u64, Request>,
-    /// Tickets from `next` on that will not come any more.
+    /// Tickets from `next` on that will never be submitted.
     passed: BTreeSet<u64>,
-    /// The ticket whose turn it is; with `one_at_a_time` it stays until it has passed.
+    /// The next ticket. With `one_at_a_time`, it stays the same until its block is finished.
     next: u64,
 }
 
 impl InOrder {
-    /// Any number of requests in flight, as long as they went out in order.
+    /// Any number of requests in flight, submitted in order.
     pub fn of_submission() -> Self {
         InOrder { one_at_a_time: false, waiting: BTreeMap::new(), passed: BTreeSet::new(), next: 0 }
     }
 
-    /// The next request goes out when the one before has passed: pipes.
+    /// The next request is submitted when the previous one is finished: for pipes.
     pub fn one_at_a_time() -> Self {
         InOrder { one_at_a_time: true, ..InOrder::of_submission() }
     }
@@ -36,7 +36,7 @@ impl InOrder {
 
 impl Gate for InOrder {
     fn admit(&mut self, request: Request, through: &mut Vec<Request>) {
-        // The rest of a short transfer, or the next piece of a block: its turn has been.
+        // The rest of a short transfer, or the next piece of a block that was admitted before.
         let had_its_turn = if self.one_at_a_time { request.done > 0 } else { request.ticket < self.next };
         if had_its_turn {
             through.push(request);

@@ -1,88 +1,88 @@
-//! So many blocks at a time.
+//! A gate that limits the number of blocks in flight.
 use crate::core::Request;
 use std::collections::VecDeque;
 
-/// Lets so many blocks at most be with the device at once, in the order of their tickets. How many may change at any
-/// time; a lower number holds once enough of the blocks in flight have completed.
+/// Limits the number of blocks in flight on the device, and passes them in the order of their tickets. The limit may
+/// change at any time; a lower limit applies once enough blocks have completed.
 ///
-/// A head that serves one stream of large requests needs one to work on and one to continue with. More only give
-/// whatever lies between (schedulers, bridges, servers with threads) the chance to reorder neighbours, and each such
-/// pair costs the head a revolution. Without it, all blocks are with the slower side in the end, and come in clumps.
+/// A rotational disk that serves one stream of large requests needs one to work on and one queued. More requests only
+/// allow layers in between (schedulers, bridges, servers with threads) to reorder them, and each reordering costs a
+/// revolution. Without a limit, all blocks collect on the slower side and complete in bursts.
 pub struct MaxInFlight {
     most: usize,
     is_open: bool,
-    /// Tickets that are with the device: few enough to look through.
-    there: Vec<u64>,
-    /// By ascending tickets.
+    /// Tickets in flight; few enough for a linear search.
+    in_flight: Vec<u64>,
+    /// Delayed requests, by ascending ticket.
     held: VecDeque<Request>,
 }
 
 impl MaxInFlight {
-    /// A gate for at most `blocks` blocks, with the device or held, that lets `most` of them through at a time.
+    /// A gate for at most `blocks` blocks in total that passes `most` of them at a time.
     pub fn new(most: u32, blocks: u32) -> Self {
-        let (there, held) = (Vec::with_capacity(blocks as usize), VecDeque::with_capacity(blocks as usize));
-        MaxInFlight { most: most as usize, is_open: true, there, held }
+        let (in_flight, held) = (Vec::with_capacity(blocks as usize), VecDeque::with_capacity(blocks as usize));
+        MaxInFlight { most: most as usize, is_open: true, in_flight, held }
     }
 
-    /// From now on `most` blocks go through at a time.
+    /// Changes the limit to `most` blocks.
     pub fn set_most(&mut self, most: u32) {
         self.most = most as usize;
     }
 
-    /// Lets blocks through from now on. A gate is open at first.
+    /// Opens the gate. It is open initially.
     pub fn open(&mut self) {
         self.is_open = true;
     }
 
-    /// Lets no further block through until it is opened.
+    /// Closes the gate: no further block passes until it is opened.
     pub fn close(&mut self) {
         self.is_open = false;
     }
 
-    /// Whether a request of this block may go at once. If so, the block is with the device from now on.
+    /// Whether a request of this block may be submitted now; if so, the block counts as in flight.
     pub fn lets_through(&mut self, ticket: u64) -> bool {
-        // The rest of a short transfer: the block has never left.
-        if self.there.contains(&ticket) {
+        // The rest of a short transfer: the block is still in flight.
+        if self.in_flight.contains(&ticket) {
             return true;
         }
-        let may_go = self.is_open && self.held.is_empty() && self.there.len() < self.most;
+        let may_go = self.is_open && self.held.is_empty() && self.in_flight.len() < self.most;
         if may_go {
-            self.there.push(ticket);
+            self.in_flight.push(ticket);
         }
         may_go
     }
 
-    /// Takes a request in.
+    /// Takes a request, and pushes to `through` those that may be submitted now.
     pub fn admit(&mut self, request: Request, through: &mut Vec<Request>) {
         if self.lets_through(request.ticket) {
             through.push(request);
             return;
         }
-        // Nearly always the last.
+        // The position is nearly always the last.
         let at = self.held.iter().rposition(|held| held.ticket < request.ticket).map_or(0, |before| before + 1);
         self.held.insert(at, request);
         self.release(through);
     }
 
-    /// The block with this ticket is through with this side, or will never come to it.
+    /// The block with this ticket is finished on this side, or will never be submitted.
     pub fn release_ticket(&mut self, ticket: u64) {
-        if let Some(at) = self.there.iter().position(|&there| there == ticket) {
-            self.there.swap_remove(at);
+        if let Some(at) = self.in_flight.iter().position(|&other| other == ticket) {
+            self.in_flight.swap_remove(at);
         }
     }
 
-    /// Pushes whatever may go by now.
+    /// Pushes the requests that may be submitted now.
     pub fn release(&mut self, through: &mut Vec<Request>) {
         while self.is_open
-            && self.there.len() < self.most
+            && self.in_flight.len() < self.most
             && let Some(request) = self.held.pop_front()
         {
-            self.there.push(request.ticket);
+            self.in_flight.push(request.ticket);
             through.push(request);
         }
     }
 
-    /// Gives back everything that is held.
+    /// Returns all delayed requests.
     pub fn cancel_pending(&mut self, back: &mut Vec<Request>) {
         back.extend(self.held.drain(..));
     }
@@ -94,7 +94,7 @@ mod tests {
     use crate::core::{Arena, Op, Side};
 
     fn request(ticket: u64, done: u32) -> Request {
-        let buffer = Arena::map(4096).expect("a page can be had").carve(4096, 1).pop().expect("one was asked for");
+        let buffer = Arena::map(4096).expect("a page is available").carve(4096, 1).pop().expect("one was requested");
         Request {
             slot: 0,
             ticket,
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_that_many_blocks_are_with_the_device_and_each_that_passes_makes_room_for_the_next() {
+    fn at_most_the_limit_of_blocks_is_in_flight() {
         let (mut gate, mut through) = (MaxInFlight::new(2, 8), Vec::new());
         (0..5).for_each(|ticket| gate.admit(request(ticket, 0), &mut through));
         assert_eq!(tickets(&mut through), [0, 1]);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn another_limit_holds_at_once_and_takes_nothing_back() {
+    fn a_new_limit_applies_at_once_and_recalls_no_request() {
         let (mut gate, mut through) = (MaxInFlight::new(1, 16), Vec::new());
         (0..9).for_each(|ticket| gate.admit(request(ticket, 0), &mut through));
         assert_eq!(tickets(&mut through), [0]);
@@ -140,14 +140,14 @@ mod tests {
         gate.release_ticket(0);
         gate.release_ticket(1);
         gate.release(&mut through);
-        assert!(through.is_empty(), "two are still there");
+        assert!(through.is_empty(), "two are still in flight");
         gate.release_ticket(2);
         gate.release(&mut through);
         assert_eq!(tickets(&mut through), [4]);
     }
 
     #[test]
-    fn a_block_that_need_not_wait_goes_at_once_and_counts() {
+    fn an_unordered_block_passes_at_once_and_counts() {
         let (mut gate, mut through) = (MaxInFlight::new(2, 8), Vec::new());
         assert!(gate.lets_through(0) && gate.lets_through(0) && gate.lets_through(1) && !gate.lets_through(2));
         gate.admit(request(2, 0), &mut through);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_gate_lets_only_the_rest_of_what_is_there_through() {
+    fn a_closed_gate_passes_only_the_rest_of_started_blocks() {
         let (mut gate, mut through) = (MaxInFlight::new(2, 8), Vec::new());
         gate.admit(request(0, 0), &mut through);
         gate.close();
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_that_come_in_any_order_go_by_their_tickets() {
+    fn blocks_in_any_order_pass_by_ticket() {
         let (mut gate, mut through) = (MaxInFlight::new(1, 8), Vec::new());
         [7, 9, 3].into_iter().for_each(|ticket| gate.admit(request(ticket, 0), &mut through));
         assert_eq!(tickets(&mut through), [7]);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_comes_back_and_a_block_that_never_came_makes_no_room() {
+    fn held_blocks_are_returned_and_missing_ones_free_no_slot() {
         let (mut gate, mut through) = (MaxInFlight::new(1, 8), Vec::new());
         (0..3).for_each(|ticket| gate.admit(request(ticket, 0), &mut through));
         gate.release_ticket(17);

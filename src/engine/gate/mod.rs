@@ -1,7 +1,7 @@
-//! What may hold a request back on its way to a queue: order, a rate, how many are there already.
+//! Gates: they delay requests before a queue, for order, a rate, or a limit on requests in flight.
 //!
-//! Gates are in front of queues, one chain a side, because one ring serves both sides while order and rate belong to
-//! one. They must not know queues or endpoints.
+//! Gates come before queues, one chain per side, because both sides share one ring but order and rate belong to one
+//! side. Gates must not know queues or endpoints.
 mod in_order;
 mod max_in_flight;
 mod rate;
@@ -13,21 +13,21 @@ pub use rate::Rate;
 use crate::core::Request;
 use std::time::{Duration, Instant};
 
-/// Holds requests back until they may go.
+/// Delays requests.
 pub trait Gate {
-    /// Takes a request in, and pushes to `through` whatever may go now, this one or others.
+    /// Takes a request, and pushes to `through` all requests that may be submitted now, this one or others.
     fn admit(&mut self, request: Request, through: &mut Vec<Request>);
 
-    /// The block with this ticket is through with this side, or will never come to it.
+    /// The block with this ticket is finished on this side, or will never be submitted.
     fn release_ticket(&mut self, _ticket: u64) {}
 
-    /// Pushes whatever may go by now.
+    /// Pushes the requests that may be submitted now.
     fn release(&mut self, through: &mut Vec<Request>);
 
-    /// Gives back everything that is held.
+    /// Returns all delayed requests.
     fn cancel_pending(&mut self, back: &mut Vec<Request>);
 
-    /// How long from `now` until something may go merely because time has passed.
+    /// Time from `now` until a request may be submitted, if it waits for time to pass.
     fn due_in(&self, _now: Instant) -> Option<Duration> {
         None
     }

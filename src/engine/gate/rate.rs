@@ -1,23 +1,23 @@
-//! No more than so many bytes a second.
+//! A gate that limits the rate.
 use super::Gate;
 use crate::core::Request;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Longest time of silence that may be made up for by a burst.
+/// Maximum idle time that a burst may compensate.
 const CREDIT: Duration = Duration::from_millis(100);
 
-/// Lets requests go at a rate, measured from the first one. Each pays for the bytes of the one before it, so that the
-/// mean is exact whatever the block size.
+/// Delays each request by the time that the previous ones take at the rate, counted from the first request, so that the
+/// mean rate is exact for any block size.
 pub struct Rate {
     bytes_per_s: u64,
     held: VecDeque<Request>,
-    /// When the next request may go.
+    /// When the next request may be submitted.
     next_at: Option<Instant>,
 }
 
 impl Rate {
-    /// A gate that lets `bytes_per_s` through; not 0.
+    /// A gate that passes `bytes_per_s`, which must not be 0.
     pub fn new(bytes_per_s: u64) -> Self {
         Rate { bytes_per_s, held: VecDeque::new(), next_at: None }
     }
@@ -38,7 +38,7 @@ impl Rate {
 impl Gate for Rate {
     fn admit(&mut self, request: Request, through: &mut Vec<Request>) {
         if request.done > 0 {
-            // The rest of a short transfer was paid for.
+            // The rest of a short transfer; its bytes were counted before.
             through.push(request);
             return;
         }
@@ -68,7 +68,7 @@ mod tests {
     use crate::core::{Arena, Op, Side};
 
     #[test]
-    fn each_request_pays_for_the_time_until_the_next() {
+    fn each_request_sets_the_earliest_time_of_the_next() {
         let mut gate = Rate::new(1000);
         let start = Instant::now();
         let buffers = Arena::map(1 << 20).unwrap().carve(4096, 4);

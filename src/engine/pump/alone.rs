@@ -1,15 +1,15 @@
-//! Trying a request again with nothing beside it.
+//! Retrying failed requests one at a time.
 use super::Pump;
 use crate::core::{Cache, Completion, Op, Request, RequestError, Transferred};
 
 impl Pump<'_> {
-    /// A failed request is worth another try alone.
+    /// Whether retrying a failed request alone may succeed.
     pub(in crate::engine) fn may_retry_alone(&self, request: &Request, error: &RequestError) -> bool {
         let direct = self.plan.side(request.side).access.cache == Cache::Direct;
-        direct && request.op != Op::Zero && !self.ending() && error.may_be_a_neighbours()
+        direct && request.op != Op::Zero && !self.ending() && error.may_be_merged()
     }
 
-    /// Tries a failed request once more, when its turn comes.
+    /// Adds a failed request to those to be retried, and starts the first one.
     pub(in crate::engine) fn retry_alone(&mut self, request: Request, error: RequestError) {
         self.queues.make_room(request.ticket);
         self.alone.waiting.push((request, error));
@@ -17,10 +17,10 @@ impl Pump<'_> {
     }
 
     fn retry_next_alone(&mut self) {
-        if self.alone.now.is_some() || self.stop_asked() {
+        if self.alone.now.is_some() || self.stop_requested() {
             return;
         }
-        // Of a copy that has failed, only what is ahead of the failure is brought home.
+        // After a failure, complete only blocks before it.
         let limit = self.failure.as_ref().map_or(u64::MAX, |failure| failure.ticket);
         if let Some((request, error)) = self.alone.take_first(|ticket| ticket < limit) {
             self.alone.now = Some((request.slot, error));
@@ -28,7 +28,7 @@ impl Pump<'_> {
         }
     }
 
-    /// The block that was retried alone has come back.
+    /// Called when the block that is retried alone has completed.
     pub(in crate::engine) fn on_retried_alone(&mut self, completion: Completion) {
         let Completion { request, result } = completion;
         if matches!(result, Transferred::Retry) {
@@ -37,7 +37,7 @@ impl Pump<'_> {
         }
         let Some((_, first)) = self.alone.now.take() else { return };
         match result {
-            // No retry was made, because no thread could be started.
+            // The retry was not made, because no thread could be started.
             Transferred::Failed(error) if !error.is_of_kernel() && error.device().is_none() => {
                 self.failed(request, first);
             }
@@ -51,12 +51,12 @@ impl Pump<'_> {
         self.retry_next_alone();
     }
 
-    /// On the way out: those that wait are given up where a stop was asked for, and those behind a failure.
-    pub(in crate::engine) fn give_up_waiting(&mut self) {
-        let by_signal = self.stop_asked();
+    /// When the run ends: abandons all waiting requests after a stop request, otherwise those after the failed block.
+    pub(in crate::engine) fn abandon_waiting(&mut self) {
+        let by_signal = self.stop_requested();
         let limit = self.failure.as_ref().filter(|_| !by_signal).map_or(0, |failure| failure.ticket);
         while let Some((request, error)) = self.alone.take_first(|ticket| ticket >= limit) {
-            if by_signal { self.give_up(request, error) } else { self.failed(request, error) }
+            if by_signal { self.abandon_search(request, error) } else { self.failed(request, error) }
         }
         self.retry_next_alone();
     }

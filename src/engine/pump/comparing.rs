@@ -1,4 +1,4 @@
-//! Blocks that wait for the same bytes of the dest.
+//! Blocks that are compared with the dest.
 use super::{Pump, Slot};
 use crate::core::{Differences, Extent, Op, Request, Route, Side, Unread};
 use crate::engine::comparing::readable;
@@ -6,16 +6,16 @@ use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Pump<'_> {
-    /// Reads the bytes of the dest that a block of the source is to be compared with.
+    /// Reads the bytes of the dest that a block of the source is compared with.
     pub(in crate::engine) fn start_comparing(&mut self, mut request: Request) {
         let extent = self.slots[request.slot as usize].extent;
-        let there = self.dest_bytes_from(extent.offset);
-        if there < u64::from(request.len) {
-            // Only a stream can be longer than the plan knew.
+        let dest_bytes = self.dest_bytes_from(extent.offset);
+        if dest_bytes < u64::from(request.len) {
+            // Only a stream can be longer than planned.
             self.comparing.differences.shorter = Some((Side::Dest, None));
-            self.end_at(extent.offset + there);
-            request.len = there as u32;
-            self.slots[request.slot as usize].extent.len = there;
+            self.end_at(extent.offset + dest_bytes);
+            request.len = dest_bytes as u32;
+            self.slots[request.slot as usize].extent.len = dest_bytes;
         }
         if !self.may_write(&request) || request.len == 0 {
             self.queues.release_ticket(Side::Dest, request.ticket);
@@ -26,24 +26,24 @@ impl Pump<'_> {
         self.read_beside(request, len);
     }
 
-    /// Bytes that the dest has from `offset` of the copy on.
+    /// Number of bytes of the dest from `offset` of the copy on.
     pub(in crate::engine) fn dest_bytes_from(&self, offset: u64) -> u64 {
         let size = self.ends[Side::Dest.index()].facts().size;
-        size.map_or(u64::MAX, |size| size.saturating_sub(self.plan.dest.offset + offset))
+        size.map_or(u64::MAX, |size| size.saturating_sub(self.plan.dest.map.at(offset)))
     }
 
-    /// Reads `len` bytes of the dest into a second slot, at the place of a block that waits there for them.
+    /// Reads `len` bytes of the dest into a second slot, and parks the block meanwhile.
     pub(in crate::engine) fn read_beside(&mut self, block: Request, len: u32) {
         let spare = self.comparing.spares[block.slot as usize].take();
         let (slot, buffer) = spare.expect("reserved with the block's own");
         let (ticket, extent) = (block.ticket, self.slots[block.slot as usize].extent);
-        let (side, op, offset) = (Side::Dest, Op::Read, self.plan.dest.offset + extent.offset);
+        let (side, op, offset) = (Side::Dest, Op::Read, self.plan.dest.map.at(extent.offset));
         self.slots[slot as usize] = Slot::of(extent);
         self.comparing.park(slot, block);
         self.queues.submit(Request { slot, ticket, side, op, offset, len, done: 0, until: len, buffer });
     }
 
-    /// Bytes of the dest have come.
+    /// Called when bytes of the dest were read.
     pub(in crate::engine) fn on_dest_read(&mut self, mut request: Request, moved: u32) {
         request.done += moved;
         if let (Route::Delta { .. }, true) = (self.plan.route, request.done == request.len) {
@@ -66,29 +66,29 @@ impl Pump<'_> {
         }
     }
 
-    /// The bytes of the dest that a block is to be compared with are there.
+    /// Called when the bytes of both sides were read.
     pub(in crate::engine) fn on_both_read(&mut self, request: Request) {
         let block = self.comparing.take(request.slot).expect("every read of the destination is for a block");
         let offset = self.slots[block.slot as usize].extent.offset;
         if self.unread.iter().all(Unread::is_empty) {
             self.comparing.compare(offset, &block, &request, 0..request.len);
         } else {
-            let starts = [self.plan.source.offset, self.plan.dest.offset];
-            for part in readable(&self.unread, starts, Extent::new(offset, request.len.into())).iter() {
+            let block_at = Side::BOTH.map(|side| self.plan.side(side).map.at(offset));
+            for part in readable(&self.unread, block_at, Extent::new(offset, request.len.into())).iter() {
                 let within = (part.offset - offset) as u32..(part.end() - offset) as u32;
                 self.comparing.compare(offset, &block, &request, within);
             }
         }
-        self.give_back(request);
+        self.release(request);
         self.on_block_done(block);
     }
 
-    /// What differs, if the sides were compared. To be asked at the end.
+    /// The differences, if the sides were compared. Called at the end.
     pub(in crate::engine) fn differences(&mut self) -> Option<Differences> {
         let Route::Compare { ends_together, .. } = self.plan.route else { return None };
         let mut differences = std::mem::take(&mut self.comparing.differences);
         let dest = self.ends[Side::Dest.index()].facts();
-        let reached = self.plan.dest.offset + self.claimed().end();
+        let reached = self.plan.dest.map.end(self.claimed().end());
         if let (true, None, None, Some(size)) = (ends_together, self.plan.len, differences.shorter, dest.size) {
             let lacks = size.saturating_sub(reached);
             differences.shorter = (lacks > 0).then_some((Side::Source, Some(lacks)));

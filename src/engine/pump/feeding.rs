@@ -1,15 +1,15 @@
-//! A block's beginning and its end: a slot, memory, and the first request.
+//! The start and the end of a block: a slot, memory, and the first request.
 use super::{CopyFailure, Pump, Slot};
 use crate::core::{Buffer, Error, Kind, Next, Op, Request, Route, Run, RunKind, Side, Zeros};
 
-/// Room for a block: a slot and memory for its bytes, and for those of the dest where both are compared.
+/// A slot and a buffer for a block, and those for the dest if both are compared.
 struct Reserved {
     first: (u32, Buffer),
     beside: Option<(u32, Buffer)>,
 }
 
 impl Pump<'_> {
-    /// Begins blocks as long as the side that is read first may have more, and there is memory for them.
+    /// Starts blocks while the side that is read first accepts more, and memory is available.
     pub(super) fn feed(&mut self) {
         let side = self.plan.route.reads_from();
         self.writing &= self.in_hand > 0;
@@ -25,7 +25,7 @@ impl Pump<'_> {
                     continue;
                 }
                 Ok(Next::Wait) => {
-                    self.give_back_reserved(reserved);
+                    self.release_reserved(reserved);
                     return;
                 }
                 Ok(Next::Finished) => self.finished = true,
@@ -36,12 +36,12 @@ impl Pump<'_> {
                     self.failure = Some(CopyFailure { error, ticket: self.next_ticket, by_signal: false });
                 }
             }
-            self.give_back_reserved(reserved);
+            self.release_reserved(reserved);
         }
     }
 
-    /// A slot and memory for the next block; where it will be compared, for the bytes of the dest too, so that no block
-    /// waits for memory that others have which wait for it. `None`: not before others are done.
+    /// Reserves a slot and a buffer for the next block, and for the bytes of the dest if they will be compared, so that
+    /// blocks cannot deadlock waiting for memory. `None` until other blocks are finished.
     fn reserve(&mut self) -> Option<Reserved> {
         let first = self.take_slot()?;
         if self.plan.route.buffers_per_block() == 1 {
@@ -56,7 +56,7 @@ impl Pump<'_> {
         }
     }
 
-    fn give_back_reserved(&mut self, reserved: Reserved) {
+    fn release_reserved(&mut self, reserved: Reserved) {
         self.free_slot(reserved.first);
         reserved.beside.into_iter().for_each(|beside| self.free_slot(beside));
     }
@@ -68,7 +68,7 @@ impl Pump<'_> {
 
     fn free_slot(&mut self, (slot, buffer): (u32, Buffer)) {
         self.free.push(slot);
-        self.pool.give_back(buffer);
+        self.pool.release(buffer);
     }
 
     fn begin(&mut self, run: Run, reserved: Reserved) {
@@ -80,7 +80,7 @@ impl Pump<'_> {
         let reread = self.schedule.is_reread(run.extent);
         self.slots[slot as usize] = Slot { zero, reread, ..Slot::of(run.extent) };
         let (side, op) = (self.plan.route.reads_from(), Op::Read);
-        let offset = self.plan.side(side).offset + run.extent.offset;
+        let offset = self.plan.side(side).map.at(run.extent.offset);
         let len = u32::try_from(run.extent.len).expect("a schedule's runs fit in 32 bits");
         let mut request = Request { slot, ticket, side, op, offset, len, done: 0, until: len, buffer };
         if zero {
@@ -94,26 +94,26 @@ impl Pump<'_> {
         }
     }
 
-    /// The memory of a block that is not read is filled with its zeros.
+    /// Whether buffers of zero runs are filled with zeros.
     pub(super) fn fills_zeros(&self) -> bool {
         let written = matches!(self.plan.zeros, Zeros::Write | Zeros::Each);
         written || matches!(self.plan.route, Route::Delta { .. })
     }
 
-    /// The block is no longer on its way, with what it was to be compared with.
+    /// Releases the block, and the bytes of the dest for comparison.
     pub(in crate::engine) fn retire(&mut self, request: Request) {
         self.queues.make_room(request.ticket);
         if let Some(parked) = self.comparing.take(request.slot) {
-            self.give_back(parked);
+            self.release(parked);
         }
         if let Some(spare) = self.comparing.spares[request.slot as usize].take() {
             self.free_slot(spare);
         }
-        self.give_back(request);
+        self.release(request);
         self.in_hand -= 1;
     }
 
-    pub(in crate::engine) fn give_back(&mut self, request: Request) {
+    pub(in crate::engine) fn release(&mut self, request: Request) {
         self.free_slot((request.slot, request.buffer));
     }
 }

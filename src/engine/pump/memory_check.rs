@@ -1,12 +1,11 @@
-//! Whether a block's bytes are the same when it has been written as when it had been read. Bad memory, or a fault of
-//! this program that mixes blocks up, would otherwise arrive with the right digest: digests are taken of what was
-//! written.
+//! Checks that a block did not change in memory between reading and writing. Otherwise faulty memory, or a bug in haul
+//! that mixes up blocks, would be digested as if correct: digests are computed from what was written.
 use super::Pump;
 use crate::core::stages::fingerprint;
 use crate::core::{Error, Kind, Request, Route, Side};
 
 impl Pump<'_> {
-    /// Remembers what the bytes of a block are, where that is asked for; the block is not on its way to the dest yet.
+    /// Computes the fingerprint of a block, if requested, before it is submitted to the dest.
     pub(super) fn take_fingerprint(&mut self, request: &Request) {
         let slot = &self.slots[request.slot as usize];
         let writes = matches!(self.plan.route, Route::Copy | Route::Delta { .. });
@@ -17,7 +16,7 @@ impl Pump<'_> {
         self.slots[request.slot as usize].fingerprint = Some(taken);
     }
 
-    /// Whether the bytes of a block that was written are no longer those that were read.
+    /// Whether the bytes of a written block differ from those that were read.
     pub(super) fn has_changed(&mut self, request: &Request) -> bool {
         let slot = &mut self.slots[request.slot as usize];
         let (Some(check), Some(taken)) = (&mut self.memory_check, slot.fingerprint.take()) else { return false };
@@ -28,10 +27,10 @@ impl Pump<'_> {
         !same
     }
 
-    /// Ends the copy: nothing from this block on is claimed.
+    /// Fails the copy: nothing from this block on is claimed.
     pub(super) fn fail_changed(&mut self, request: Request) {
         let extent = self.slots[request.slot as usize].extent;
-        let (address, at) = (&self.plan.dest.address, self.plan.dest.offset + extent.offset);
+        let (address, at) = (&self.plan.dest.address, self.plan.dest.map.at(extent.offset));
         let end = at + extent.len;
         let what = format!(
             "bytes {at} to {end} for destination {address} changed in memory between reading and writing: wrong data \

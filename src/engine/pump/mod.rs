@@ -8,6 +8,8 @@ mod feeding;
 mod locate_bad_block;
 mod memory_check;
 mod pacing;
+mod range_checks;
+mod read_results;
 mod recover_from_dest;
 mod reread;
 mod source_end;
@@ -32,20 +34,20 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A block on its way.
+/// A block in progress.
 #[derive(Clone, Copy)]
 pub(in crate::engine) struct Slot {
-    /// Which bytes, counted from the first byte of the copy.
+    /// Extent in the copy.
     pub(in crate::engine) extent: Extent,
-    /// They are known to be zeros and were not read.
+    /// Whether it is a zero run that was not read.
     pub(in crate::engine) zero: bool,
-    /// An earlier run copied them: they are digested and not written.
+    /// Whether an earlier run copied it: it is digested and not written.
     pub(in crate::engine) reread: bool,
-    /// It has been everywhere but at the digests.
+    /// Whether only its digests are left to compute.
     digesting: bool,
-    /// Of its bytes as they were read; `None`: they are not checked.
+    /// Fingerprint of the bytes that were read; `None` if they are not checked.
     fingerprint: Option<u128>,
-    /// How it is read, once a read of it has failed.
+    /// State of the search for bad logical blocks, after a read failed.
     pub(in crate::engine) around: BadBlockSearch,
 }
 
@@ -57,16 +59,16 @@ impl Slot {
     }
 }
 
-/// Why the copy cannot go on.
+/// Why the copy cannot continue.
 pub(in crate::engine) struct CopyFailure {
     pub(in crate::engine) error: Error,
-    /// The block it happened to; those ahead of it are still brought home.
+    /// Ticket of the failed block; blocks before it are still completed.
     pub(in crate::engine) ticket: u64,
-    /// A signal asked for the end while a bad place was examined: that is no failure.
+    /// Whether a signal requested the end during the search for a bad block: that is not a failure.
     pub(in crate::engine) by_signal: bool,
 }
 
-/// Moves blocks from source to dest until the schedule has no more. Every round: feed, hand over, wait, advance.
+/// Moves blocks from source to dest until the schedule is exhausted. Every round: feed, flush, wait, advance.
 pub(in crate::engine) struct Pump<'a> {
     pub(in crate::engine) plan: &'a Plan,
     pub(in crate::engine) ends: &'a [Arc<dyn Endpoint>; 2],
@@ -77,41 +79,43 @@ pub(in crate::engine) struct Pump<'a> {
     pub(in crate::engine) slots: Vec<Slot>,
     pub(in crate::engine) free: Vec<u32>,
     pool: Pool,
-    /// Blocks on their way.
+    /// Number of blocks in progress.
     pub(in crate::engine) in_hand: u32,
     pub(in crate::engine) comparing: Comparing,
     pub(in crate::engine) unread: [Unread; 2],
-    /// What it keeps to.
+    /// The current limits.
     pub(in crate::engine) limits: Limits,
-    /// In bursts: the turn is the dest's.
+    /// In bursts: whether it is the dest's turn.
     writing: bool,
-    /// What came in the present round, for the governor.
+    /// What completed in the current round, for the governor.
     round: Round,
     next_ticket: u64,
     finished: bool,
     pub(in crate::engine) failure: Option<CopyFailure>,
-    /// Of the blocks that were given up on the way out, the first: none behind it is written.
-    pub(in crate::engine) given_up: u64,
+    /// Ticket of the first block that was abandoned when the run ended: no later block is written.
+    pub(in crate::engine) abandoned_from: u64,
     pub(in crate::engine) totals: Totals,
-    /// Bytes of blocks that the dest has, those included that were only read again.
+    /// Bytes of finished blocks, including those that were only read again.
     pub(in crate::engine) done_bytes: u64,
     pub(in crate::engine) meter: Meter,
-    /// Blocks of which the dest could not be read, and which were therefore written.
+    /// Number of blocks that were written because the dest could not be read.
     pub(in crate::engine) unreadable_dest: u64,
-    /// Blocks that failed beside others.
+    /// Blocks to retry alone.
     pub(in crate::engine) alone: AloneRetries,
-    /// Bad places of the source that the dest has the bytes of.
+    /// Unreadable places of the source whose bytes the dest has.
     pub(in crate::engine) recovery: Option<DestRecovery>,
-    /// The block whose read ended the copy.
+    /// The block whose failed read ended the copy.
     pub(in crate::engine) suspect: Suspect,
-    /// The stream ended before the count was reached.
+    /// Whether the stream ended before `--count` was reached.
     pub(in crate::engine) ended_short: bool,
-    /// Whether blocks stay the same in memory, where that is examined.
+    /// The result of the memory check, if requested.
     pub(in crate::engine) memory_check: Option<MemoryCheck>,
+    /// Whether the schedule depends on the result of each read.
+    reports_reads: bool,
 }
 
 impl<'a> Pump<'a> {
-    /// A pump at the pace that the plan begins with. Checkpoints are added where there are any.
+    /// A pump with the initial limits of the plan. Checkpoints are added later.
     pub(in crate::engine) fn new(
         plan: &'a Plan,
         ends: &'a [Arc<dyn Endpoint>; 2],
@@ -121,6 +125,7 @@ impl<'a> Pump<'a> {
         pool: Pool,
     ) -> Self {
         let blocks = pool.blocks_max();
+        let reports_reads = schedule.depends_on_results();
         let comparing = Comparing::new(plan, ends[Side::Dest.index()].facts(), blocks as usize);
         Pump {
             plan,
@@ -143,7 +148,7 @@ impl<'a> Pump<'a> {
             next_ticket: 0,
             finished: false,
             failure: None,
-            given_up: u64::MAX,
+            abandoned_from: u64::MAX,
             totals: Totals::default(),
             done_bytes: 0,
             meter: Meter::start(),
@@ -153,15 +158,17 @@ impl<'a> Pump<'a> {
             unreadable_dest: 0,
             ended_short: false,
             memory_check: plan.checks_memory.then(MemoryCheck::default),
+            reports_reads,
         }
     }
 
-    /// Pumps until there is no more, something failed, or the stop was asked for. Nothing is in flight when it
-    /// returns; should the queues themselves fail, dropping them sees to that.
+    /// Pumps until the schedule is exhausted, a block failed, or a stop was requested. Nothing is in flight when it
+    /// returns, except after an error of the queues, which drain when they are dropped.
     pub(in crate::engine) fn run(&mut self, governor: &mut Governor) -> io::Result<()> {
         self.keep_to(governor.limits());
         let mut done: Vec<Completion> = Vec::with_capacity(self.slots.len());
         loop {
+            self.check_ranges();
             self.feed();
             self.take_turns();
             if self.in_hand == 0 {
@@ -185,7 +192,8 @@ impl<'a> Pump<'a> {
             let (in_flight, limited) = (self.queues.waited_with, self.queues.waited_for_time);
             self.meter.round(self.queues.now, RoundState { in_flight, digesting, limited }, self.watch.tally);
             self.queues.report_digested(self.watch.observer);
-            // Writes go out by ascending offset within a round, whatever order their reads finished in.
+            // Within a round, submit writes by ascending offset, regardless of the order in which their reads
+            // completed.
             done.sort_unstable_by_key(|completion| completion.request.ticket);
             let other_bytes = self.totals.other_bytes();
             self.round = Round { in_flight, disturbed: limited, ..Round::default() };
@@ -196,17 +204,17 @@ impl<'a> Pump<'a> {
         }
     }
 
-    /// Nothing new is to be begun.
+    /// Whether no new blocks may be started.
     pub(in crate::engine) fn ending(&self) -> bool {
-        self.failure.is_some() || self.stop_asked()
+        self.failure.is_some() || self.stop_requested()
     }
 
-    /// A signal has asked for the end.
-    pub(in crate::engine) fn stop_asked(&self) -> bool {
-        self.watch.stop.is_asked()
+    /// Whether a stop was requested.
+    pub(in crate::engine) fn stop_requested(&self) -> bool {
+        self.watch.stop.is_requested()
     }
 
-    /// Turns a block whose bytes are there, or need not be read, towards the dest.
+    /// Passes on a block whose bytes were read, or need not be read.
     pub(in crate::engine) fn on_block_ready(&mut self, request: Request) {
         if self.slots[request.slot as usize].reread {
             self.on_reread(request);
@@ -221,7 +229,7 @@ impl<'a> Pump<'a> {
         }
     }
 
-    /// Takes a block whose request came back to where it goes next.
+    /// Passes a completed request on to the next step of its block.
     fn advance(&mut self, completion: Completion) {
         let slot = completion.request.slot;
         if self.slots[slot as usize].digesting {
@@ -247,6 +255,7 @@ impl<'a> Pump<'a> {
             Transferred::Moved(moved) if request.op == Op::Read => self.on_read(request, moved),
             Transferred::Moved(moved) => self.on_write(request, moved),
             Transferred::Retry => self.queues.submit_again(request),
+            Transferred::Failed(error) if self.reports_failure(&request, &error) => self.report_failure(request),
             Transferred::Failed(error) if self.should_salvage(&request, &error) => self.retry_smaller(request, error),
             Transferred::Failed(error) if self.may_retry_alone(&request, &error) => self.retry_alone(request, error),
             Transferred::Failed(error) => self.failed(request, error),
@@ -271,31 +280,35 @@ impl<'a> Pump<'a> {
         }
     }
 
-    /// A block has been read to its end.
+    /// Called when all of a block was read.
     pub(in crate::engine) fn all_read(&mut self, request: Request) {
         if request.side == Side::Dest {
             self.on_both_read(request);
             return;
         }
+        if self.reports_reads {
+            self.report_read(&request);
+        }
         self.queues.release_ticket(Side::Source, request.ticket);
         self.on_block_ready(request);
     }
 
-    /// All of a block has arrived.
+    /// Called when all of a block was written or compared.
     pub(in crate::engine) fn on_block_done(&mut self, request: Request) {
         if self.has_changed(&request) {
             self.fail_changed(request);
             return;
         }
         let extent = self.slots[request.slot as usize].extent;
-        self.schedule.settled(extent);
+        self.schedule.complete(extent);
         if let Some(checkpoints) = &mut self.checkpoints {
-            checkpoints.on_block_done(extent, &self.unread[Side::Source.index()].runs, self.plan.source.offset);
+            let on_source = self.plan.source.map.at(extent.offset);
+            checkpoints.on_block_done(extent, &self.unread[Side::Source.index()].runs, on_source);
         }
         self.digest(request);
     }
 
-    /// The dest has the block: what is left is to digest it, where that is asked for.
+    /// Digests a finished block, if requested.
     pub(in crate::engine) fn digest(&mut self, mut request: Request) {
         let slot = &mut self.slots[request.slot as usize];
         slot.digesting = true;
@@ -304,7 +317,7 @@ impl<'a> Pump<'a> {
         self.queues.release_ticket(Side::Dest, request.ticket);
         if self.queues.digests() {
             request.op = if zero { Op::Zero } else { Op::Write };
-            // For the digests of blocks, which may have the extents of only a part of the copy.
+            // The digests need offsets in the copy; block extents may cover only a part of it.
             request.offset = extent.offset;
             self.queues.digest(request);
         } else {
@@ -312,27 +325,36 @@ impl<'a> Pump<'a> {
         }
     }
 
-    /// Whether a block whose read is done is still to be written.
+    /// Whether a block that was read may still be written.
     pub(in crate::engine) fn may_write(&self, request: &Request) -> bool {
-        let failed = self.failure.as_ref().map_or(u64::MAX, |failure| failure.ticket);
-        request.ticket < failed.min(self.given_up)
+        request.ticket < self.first_missing_ticket()
     }
 
-    /// The source is taken to end at `end` of the copy: nothing behind it is begun.
+    /// The ticket of the first block that failed or was abandoned: only blocks before it complete.
+    pub(in crate::engine) fn first_missing_ticket(&self) -> u64 {
+        self.failure.as_ref().map_or(u64::MAX, |failure| failure.ticket).min(self.abandoned_from)
+    }
+
+    /// Ends the source at offset `end` of the copy: no block past it is started.
     pub(in crate::engine) fn end_at(&mut self, end: u64) {
         self.schedule.ends_at(end);
         self.finished = true;
     }
 
-    /// Closes the queues, which waits for what is in flight.
+    /// Closes the queues, which waits for requests in flight.
     pub(in crate::engine) fn close(self) -> (Option<CopyFailure>, Meter) {
         let Pump { failure, meter, queues, .. } = self;
         drop(queues);
         (failure, meter)
     }
 
-    /// Bytes that may be claimed.
+    /// The contiguous extent that was copied.
     pub(in crate::engine) fn claimed(&self) -> Extent {
         self.schedule.claimed()
+    }
+
+    /// The smallest length of the dest, whatever was copied.
+    pub(in crate::engine) fn dest_len_min(&self) -> u64 {
+        self.schedule.dest_len_min()
     }
 }

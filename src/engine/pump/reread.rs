@@ -1,10 +1,10 @@
-//! Blocks that an earlier run copied, and that are read again because digests of all data need every byte.
+//! Blocks that an earlier run copied, and that are read again because digests of all data need them.
 use super::{Pump, Slot};
 use crate::core::{Error, Kind, Request, Side};
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Pump<'_> {
-    /// A block that the dest has from an earlier run is only digested: it is not written, and is durable already.
+    /// Passes a block that an earlier run copied to the digests: it is durable already and not written.
     pub(super) fn on_reread(&mut self, request: Request) {
         if !self.may_write(&request) {
             self.retire(request);
@@ -16,7 +16,7 @@ impl Pump<'_> {
         self.digest(request);
     }
 
-    /// A failure to read such a block, with what to do about it: the copy itself does not need the block.
+    /// Adds advice to a failure to read such a block: the copy itself does not need it.
     pub(super) fn advise_on_reread(&self, request: &Request, error: Error) -> Error {
         let is_reread = self.slots[request.slot as usize].reread;
         if !is_reread || error.kind != Kind::Io || request.side != Side::Source {

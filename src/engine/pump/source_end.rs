@@ -1,10 +1,10 @@
-//! A source that has no more bytes.
+//! The end of the source.
 use super::Pump;
 use crate::core::{Request, Side};
 use std::io;
 
 impl Pump<'_> {
-    /// A read gave nothing: the end of a stream, and an error for everything that had a size.
+    /// Called when a read returned no bytes: the end of a stream, and an error for a source with a known size.
     pub(in crate::engine) fn source_ended(&mut self, request: Request) {
         let source = &self.ends[Side::Source.index()];
         if source.facts().size.is_some() {
@@ -14,15 +14,15 @@ impl Pump<'_> {
         let end = self.slots[request.slot as usize].extent.offset + u64::from(request.done);
         self.end_at(end);
         self.ended_short = self.plan.len.is_some();
-        // Reads that wait for their turn on the stream would only fail the same way.
+        // Later reads of the stream would return the same.
         let mut never = Vec::new();
         self.queues.cancel_pending(Side::Source, &mut never);
         never.into_iter().for_each(|request| self.retire(request));
-        self.write_what_came(request);
+        self.write_block_read(request);
     }
 
-    /// Goes on with the part of a block that has been read; there will be no more of it.
-    pub(in crate::engine) fn write_what_came(&mut self, mut request: Request) {
+    /// Continues with the part of a block that has been read; no more of it follows.
+    pub(in crate::engine) fn write_block_read(&mut self, mut request: Request) {
         if request.done == 0 {
             self.retire(request);
             return;

@@ -1,5 +1,5 @@
-//! Reading around a bad place. Each piece goes the way of any request, so that the other blocks go on meanwhile.
-use super::failing::BlamedPlace;
+//! Reading around bad blocks. Each piece is a normal request, so other blocks continue meanwhile.
+use super::failing::ErrorLocation;
 use super::{CopyFailure, Pump};
 use crate::core::{Error, Event, Extent, ExtentSet, Kind, Op, Order, Request, RequestError, Route, Side};
 use crate::engine::bad_block_search::{Block, Step};
@@ -9,33 +9,33 @@ use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Pump<'_> {
-    /// A failed read is to be read around: that was asked for, and what failed is a matter of the place.
+    /// Whether to read around a failed read: it was requested, and the failure depends on the offset.
     pub(in crate::engine) fn should_salvage(&self, request: &Request, error: &RequestError) -> bool {
         let end = &self.ends[request.side.index()];
-        let may = self.plan.on_error.looks_closer() && request.op == Op::Read && end.facts().order == Order::Any;
-        // Bytes that are to be checked by their digest have to be there.
-        // And what the dest lacks of a block that may not have to be written is written.
+        let may = self.plan.on_error.reads_around() && request.op == Op::Read && end.facts().order == Order::Any;
+        // Reading back needs all bytes for their digest. On the route Delta, unreadable bytes of the dest are written
+        // instead.
         let here = match self.plan.route {
             Route::ReadBack => false,
             Route::Delta { .. } => request.side == Side::Source,
             Route::Copy | Route::Compare { .. } => true,
         };
-        may && here && error.is_of_place()
+        may && here && error.depends_on_offset()
     }
 
-    /// A read has failed: reads a smaller piece, or the same again, or takes it for unreadable.
+    /// Called when a read failed: reads a smaller piece, retries, or treats the piece as unreadable.
     pub(in crate::engine) fn retry_smaller(&mut self, mut request: Request, error: RequestError) {
         let unread = &mut self.unread[request.side.index()];
         unread.failed_reads += 1;
         unread.failing += self.queues.took(request.slot);
         if self.ending() {
-            self.give_up(request, error);
+            self.abandon_search(request, error);
             return;
         }
         let (block, tries) = (self.block_of(&request), self.tries(&request));
-        let blamed = error.blamed();
+        let error_offset = error.error_offset();
         let around = &mut self.slots[request.slot as usize].around;
-        match around.failed(block, request.done, request.until, blamed, tries) {
+        match around.failed(block, request.done, request.until, error_offset, tries) {
             Step::ReadTo(until) => request.until = until,
             Step::Again => {}
             Step::Bad if self.plan.on_error.skip => {
@@ -43,15 +43,15 @@ impl Pump<'_> {
                 return;
             }
             Step::Bad => {
-                self.failed_at(request, error, BlamedPlace::Known);
+                self.failed_at(request, error, ErrorLocation::Known);
                 return;
             }
         }
-        // Its turn has been: the gates are behind it.
+        // It has passed the gates before.
         self.queues.submit_again(request);
     }
 
-    /// Goes on with the read of a block that has not come to its end.
+    /// Continues the read of an incomplete block.
     pub(in crate::engine) fn submit_rest(&mut self, mut request: Request) {
         let block = self.block_of(&request);
         let around = &mut self.slots[request.slot as usize].around;
@@ -65,12 +65,12 @@ impl Pump<'_> {
         self.queues.submit_again(request);
     }
 
-    /// Zeros stand for a logical block that cannot be read, but for what an earlier run could read of it.
+    /// Replaces an unreadable logical block with zeros, except for bytes that an earlier run has copied.
     fn skip_bad_block(&mut self, mut request: Request, error: RequestError) {
         request.rest_mut().fill(0);
         let durable = match (&self.checkpoints, request.side) {
             (Some(checkpoints), Side::Source) => {
-                let first = request.at() - self.plan.source.offset;
+                let first = self.slots[request.slot as usize].extent.offset + u64::from(request.done);
                 checkpoints.durable().within(Extent::new(first, request.left().into())).collect()
             }
             _ => ExtentSet::new(),
@@ -79,16 +79,16 @@ impl Pump<'_> {
         if place.durable.is_empty() { self.skip_place(place) } else { self.recover(place) }
     }
 
-    /// Notes what is lost of a bad place, and reads on behind it.
+    /// Records the unreadable bytes of a unreadable place, and continues reading after it.
     pub(in crate::engine) fn skip_place(&mut self, place: BadPlace) {
         let BadPlace { request, durable, error } = place;
         let side = request.side;
         let bad = Extent::new(request.at(), request.left().into());
         let mut lost: ExtentSet = [bad].into_iter().collect();
-        let start = self.plan.source.offset;
-        durable.iter().for_each(|extent| lost.remove(Extent::new(start + extent.offset, extent.len)));
+        let source = &self.plan.source.map;
+        durable.iter().for_each(|extent| lost.remove(source.place(extent)));
         if lost.is_empty() {
-            self.go_on_behind(request);
+            self.continue_after(request);
             return;
         }
         if self.unread.iter().all(|unread| unread.is_empty()) {
@@ -100,10 +100,10 @@ impl Pump<'_> {
         }
         self.unread[side.index()].runs.insert_all(&lost);
         self.watch.tally.unread_sectors.fetch_add(1, Relaxed);
-        self.go_on_behind(request);
+        self.continue_after(request);
     }
 
-    /// Neither side gives what is durable: writing zeros there would lose it.
+    /// Fails the block if durable bytes cannot be read on either side: writing zeros would destroy them.
     pub(in crate::engine) fn fail_rather_than_lose(&mut self, request: Request, source: io::Error) {
         let (address, at) = (&self.plan.source.address, request.at());
         let dest = &self.plan.dest.address;
@@ -116,8 +116,8 @@ impl Pump<'_> {
         self.fail_block(request, error);
     }
 
-    /// Reads on behind a bad place.
-    fn go_on_behind(&mut self, mut request: Request) {
+    /// Continues reading after a unreadable place.
+    fn continue_after(&mut self, mut request: Request) {
         request.done = request.until;
         if request.done < request.len {
             let block = self.block_of(&request);
@@ -129,9 +129,9 @@ impl Pump<'_> {
         }
     }
 
-    /// The run ends, and with it the search: it does not wait for a disk that tries for seconds. Whatever ends the run
-    /// stays what is reported; nothing from here on is claimed, or written where order matters.
-    pub(in crate::engine) fn give_up(&mut self, request: Request, error: RequestError) {
+    /// Ends the search when the run ends, because a disk may retry for seconds. The cause of the end is reported;
+    /// nothing from here on is claimed, or written in copies that need an order.
+    pub(in crate::engine) fn abandon_search(&mut self, request: Request, error: RequestError) {
         let ticket = request.ticket;
         match &mut self.failure {
             Some(failure) => failure.ticket = failure.ticket.min(ticket),
@@ -149,8 +149,8 @@ impl Pump<'_> {
         Block { offset: request.offset, len: request.len, finest_bytes }
     }
 
-    /// Times that a logical block is tried again. The block layer merges neighbours and fails them together, so at the
-    /// edge of a block, beside which others are in flight, one failure is no proof.
+    /// Number of retries of a logical block. Because the block layer merges adjacent requests and fails them together,
+    /// the first and last piece of a block are retried at least once.
     fn tries(&self, request: &Request) -> u32 {
         let merged = self.plan.side(request.side).through.is_none();
         let at_edge = request.done == 0 || request.until == request.len;

@@ -1,4 +1,4 @@
-//! A block's way to the dest: in one piece, or in pieces of data and zeros.
+//! Writing a block to the dest, in one piece or in pieces of data and zeros.
 use super::Pump;
 use crate::core::stages::zero_prefix;
 use crate::core::{Op, Request, RunKind, Side, Zeros};
@@ -6,23 +6,23 @@ use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Pump<'_> {
-    /// Turns a block that has been read, or need not be, towards the dest.
+    /// Starts writing a block that has been read, or need not be.
     pub(in crate::engine) fn start_writing(&mut self, mut request: Request) {
         if !self.may_write(&request) {
             self.retire(request);
             return;
         }
         request.side = Side::Dest;
-        request.offset = self.plan.dest.offset + self.slots[request.slot as usize].extent.offset;
+        request.offset = self.plan.dest.map.at(self.slots[request.slot as usize].extent.offset);
         request.done = 0;
         self.write_on(request);
     }
 
-    /// Submits the next piece of a block, passing over pieces that need no I/O.
+    /// Submits the next piece of a block; skips pieces that need no I/O.
     fn write_on(&mut self, mut request: Request) {
         while request.done < request.len {
             let mut left = request.len - request.done;
-            match self.is_there(&request) {
+            match self.is_unchanged(&request) {
                 Some((true, len)) => {
                     self.totals.unchanged_bytes += u64::from(len);
                     self.watch.tally.unchanged_bytes.fetch_add(u64::from(len), Relaxed);
@@ -51,7 +51,7 @@ impl Pump<'_> {
         self.on_block_done(request);
     }
 
-    /// Kind and length of the piece that begins at `request.done`, of `left` bytes at the most.
+    /// Kind and length of the piece at `request.done`, of at most `left` bytes.
     fn next_piece(&self, request: &Request, left: u32) -> (RunKind, u32) {
         if self.slots[request.slot as usize].zero {
             return (RunKind::Zero, left);
@@ -59,7 +59,7 @@ impl Pump<'_> {
         let Some(piece_bytes) = self.plan.detect_zeros_bytes else { return (RunKind::Data, left) };
         let into_piece = request.done % piece_bytes;
         if into_piece > 0 {
-            // A short write left off inside a piece that was taken for data.
+            // A short write ended inside a piece of data.
             return (RunKind::Data, left.min(piece_bytes - into_piece));
         }
         let bytes = &request.buffer.bytes()[request.done as usize..(request.done + left) as usize];

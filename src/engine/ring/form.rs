@@ -1,28 +1,29 @@
-//! The two forms of a ring: plain entries, and the wide ones that passthrough commands need.
+//! The two forms of a ring: normal entries, and wide ones for passthrough commands.
 use crate::core::{OnRing, Request};
 use io_uring::{cqueue, squeue, types};
 use std::io;
 
-/// How requests become entries of a ring, and its completions byte counts. One ring has one form.
+/// Converts requests to ring entries and completions to byte counts. All entries of a ring have one form.
 pub trait EntryForm {
-    /// What is submitted.
+    /// Submission queue entry.
     type Entry: squeue::EntryMarker;
-    /// What comes back.
+    /// Completion queue entry.
     type Completion: cqueue::EntryMarker;
-    /// What the report says of it, where it is worth a word.
+    /// Detail for the report, if any.
     const DETAIL: Option<&'static str>;
 
-    /// The entry for the present transfer.
+    /// The entry for the current transfer.
     fn encode(on_ring: &dyn OnRing, request: &mut Request, fd: types::Fixed) -> Self::Entry;
 
-    /// What a completion says of the request.
+    /// The result of a request from its completion.
     fn decode(on_ring: &dyn OnRing, request: &Request, completion: &Self::Completion) -> io::Result<Option<u32>>;
 }
 
-/// Entries of 64 bytes, completions of 16: all that files and block devices need.
+/// Entries of 64 bytes and completions of 16, sufficient for files and block devices.
 pub struct Narrow;
 
-/// Entries of 128 bytes, completions of 32 (since 5.19). Twice the memory to go through, so only where a side needs it.
+/// Entries of 128 bytes and completions of 32 (since 5.19). They need twice the memory, so they are used only if a side
+/// requires them.
 pub struct Wide;
 
 impl EntryForm for Narrow {

@@ -1,6 +1,6 @@
-//! io_uring: finding out whether it may be used, setting one up, keeping requests in flight on it.
+//! io_uring: detecting and setting up rings, and keeping requests in flight on them.
 //!
-//! Must not know what is at the other end: an endpoint that can be on a ring encodes its own entries.
+//! This room must not know any kind of endpoint: an endpoint that supports io_uring encodes its own entries.
 mod form;
 mod queue;
 mod setup;

@@ -1,4 +1,4 @@
-//! One io_uring shared by every side that can be on it.
+//! A queue on one io_uring for all sides that support it.
 use super::form::EntryForm;
 use super::setup::Ring;
 use crate::core::{Arena, Completion, Endpoint, Queue, Ready, Request, Transferred};
@@ -11,51 +11,62 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// One io_uring shared by every side that can be on it; `None` for a side that cannot.
+/// A queue on one io_uring for all sides that support it.
 pub struct RingQueue<F: EntryForm> {
     ring: Ring<F>,
-    /// Requests the kernel has, by slot. A block is on one side at a time, so a slot is enough.
+    /// Requests passed to the kernel, by slot. A block is on one side at a time, so a slot is unique.
     flying: Vec<Option<Request>>,
     ends: [Option<Arc<dyn Endpoint>>; 2],
     in_flight: u32,
     /// Entries pushed since the last system call.
     pushed: u32,
-    /// When this queue last went to wait, and how many completions have been reaped since.
+    /// When this queue last began to wait.
     waited_at: Instant,
+    /// Completions reaped since then.
     reaped: u32,
-    /// Readable once a completion has come, where something else is waited for beside this ring.
-    bell: Option<OwnedFd>,
-    /// The last wait was one for the bell, so it may have rung.
-    bell_polled: bool,
+    /// Signalled for each completion, if other descriptors are polled together with this ring.
+    completion_event: Option<OwnedFd>,
+    /// Whether the eventfd was polled since it was read.
+    eventfd_polled: bool,
 }
 
-/// Completions that come within this time of each other are waited for together: each wake-up costs a switch of the
-/// processor, and at the speed of memory that is what a copier spends most on. No completion is seen later by more: the
-/// kernel ends the wait then, because the guess was made of what came last and a disk may be far slower the next time.
+/// Completions within this time are waited for together: each wake-up costs a context switch, which dominates processor
+/// time at memory speed. It is also the maximum delay of a completion: the kernel ends the wait after it, because the
+/// number of expected completions is a guess.
 const TOGETHER: Duration = Duration::from_micros(150);
 
 impl<F: EntryForm> RingQueue<F> {
     /// A ring for `depth` blocks between these sides.
     ///
     /// # Errors
-    /// The kernel's error to setting up a ring.
+    /// The kernel's error when setting up a ring.
     pub fn open(ends: [Option<Arc<dyn Endpoint>>; 2], depth: u32, arena: &Arena) -> io::Result<Self> {
         let fd = |end: &Option<Arc<dyn Endpoint>>| {
             end.as_ref().and_then(|end| end.on_ring()).map_or(-1, |on_ring| on_ring.fd().as_raw_fd())
         };
         let ring = Ring::open(depth, &ends.each_ref().map(fd), arena)?;
         let flying = (0..depth).map(|_| None).collect();
-        let (waited_at, bell, bell_polled) = (Instant::now(), None, false);
-        Ok(RingQueue { ring, flying, ends, in_flight: 0, pushed: 0, waited_at, reaped: 0, bell, bell_polled })
+        let (waited_at, completion_event, eventfd_polled) = (Instant::now(), None, false);
+        Ok(RingQueue {
+            ring,
+            flying,
+            ends,
+            in_flight: 0,
+            pushed: 0,
+            waited_at,
+            reaped: 0,
+            completion_event,
+            eventfd_polled,
+        })
     }
 
-    /// How the ring was set up, and what was not available.
+    /// Details of the setup, and unavailable features.
     pub fn detail(&self) -> (&[&'static str], &[String]) {
         (&self.ring.detail, &self.ring.notes)
     }
 
-    /// How many completions to wait for: as many as came within [`TOGETHER`] the last time, and never more than a
-    /// quarter of those in flight, so that the devices do not run dry meanwhile.
+    /// Number of completions to wait for: as many as completed within [`TOGETHER`] the last time, but at most a quarter
+    /// of those in flight, so that the devices stay busy.
     fn worth_waiting_for(&mut self) -> usize {
         let now = Instant::now();
         let passed = (now - self.waited_at).as_nanos().max(1);
@@ -65,8 +76,8 @@ impl<F: EntryForm> RingQueue<F> {
         usize::try_from(together).unwrap_or(most).clamp(1, most)
     }
 
-    /// The kernel would not say when it is done with what is in flight. Leaks all that it may still read or write: the
-    /// blocks, and the endpoints, which have commands and room for answers.
+    /// The kernel will not report the completion of requests in flight. Leaks the memory that it may still access: the
+    /// blocks, and the endpoints with their commands and status buffers.
     fn abandon(&mut self) {
         self.flying.drain(..).for_each(std::mem::forget);
         std::mem::take(&mut self.ends).into_iter().for_each(std::mem::forget);
@@ -77,7 +88,7 @@ impl<F: EntryForm> RingQueue<F> {
         self.entered(entered)
     }
 
-    /// Waits for `want` completions, but no longer than [`TOGETHER`] unless there is none at all.
+    /// Waits for `want` completions for at most [`TOGETHER`], and then for the first one if there is none.
     fn enter_together(&mut self, want: usize) -> io::Result<()> {
         if want > 1 && self.ring.uring.params().is_feature_ext_arg() {
             let patience = Timespec::from(TOGETHER);
@@ -94,12 +105,12 @@ impl<F: EntryForm> RingQueue<F> {
     fn entered(&mut self, entered: io::Result<usize>) -> io::Result<()> {
         match entered {
             Ok(_) => {
-                // The kernel may have had memory for some of them only.
+                // The kernel may have had memory for only some of them.
                 self.pushed = self.ring.uring.submission().len() as u32;
                 Ok(())
             }
-            // EINTR: a signal; entries are taken or will be with the next call. EAGAIN, EBUSY: the kernel has no memory
-            // for more before something is reaped. ETIME: it was requested not to wait longer.
+            // EINTR: a signal; entries were taken or will be with the next call. EAGAIN, EBUSY: the kernel has no
+            // memory until completions are reaped. ETIME: the timeout expired.
             Err(error)
                 if matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN | libc::EBUSY | libc::ETIME)) =>
             {
@@ -118,14 +129,14 @@ impl<F: EntryForm> Queue for RingQueue<F> {
 
     fn submit(&mut self, mut request: Request) {
         let side = request.side.index();
-        let end = self.ends[side].as_ref().expect("asked before whether it takes the request");
-        let on_ring = end.on_ring().expect("asked before whether it takes the request");
+        let end = self.ends[side].as_ref().expect("submitted only if `takes` returned true");
+        let on_ring = end.on_ring().expect("submitted only if `takes` returned true");
         let slot = request.slot as usize;
         assert!(self.flying[slot].is_none(), "slot {slot} is in flight twice");
         let mut entry = F::encode(on_ring, &mut request, types::Fixed(side as u32));
         entry.set_user_data(slot as u64);
-        // SAFETY: the request stays as it is in `flying` until its completion, the endpoint in `ends`, and slots are
-        // unique; this queue drains before it is dropped, or leaks both.
+        // SAFETY: the request is not changed or moved in `flying` until its completion, nor the endpoint in `ends`, and
+        // slots are unique; this queue drains before it is dropped, or leaks both.
         unsafe { self.ring.uring.submission().push(&entry) }.expect("the ring has an entry for every slot");
         self.flying[slot] = Some(request);
         self.in_flight += 1;
@@ -137,11 +148,11 @@ impl<F: EntryForm> Queue for RingQueue<F> {
     }
 
     fn reap(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
-        if std::mem::take(&mut self.bell_polled)
-            && let Some(bell) = &self.bell
+        if std::mem::take(&mut self.eventfd_polled)
+            && let Some(completion_event) = &self.completion_event
         {
-            // Before the completions are examined: one that comes after this line rings again.
-            rustix::io::read(bell, &mut [0; 8]).ok();
+            // Must precede the check for completions: a later completion signals again.
+            rustix::io::read(completion_event, &mut [0; 8]).ok();
         }
         if self.in_flight > 0 && self.ring.uring.submission().taskrun() {
             self.enter(0)?;
@@ -162,22 +173,24 @@ impl<F: EntryForm> Queue for RingQueue<F> {
         if self.in_flight == 0 {
             return Ready::Idle;
         }
-        let fd = self.bell.as_ref().map_or(self.ring.uring.as_raw_fd(), AsRawFd::as_raw_fd);
+        let fd = self.completion_event.as_ref().map_or(self.ring.uring.as_raw_fd(), AsRawFd::as_raw_fd);
         Ready::On { fd, events: libc::POLLIN }
     }
 
-    /// Makes an eventfd that the kernel signals with each completion. With deferred completions (DEFER_TASKRUN) it does
-    /// not wake who sleeps in poll(2) on the ring itself (seen with 6.18): a write was noticed only when the other side
-    /// had something to say. A ring that is waited for alone needs none, and costs nothing more.
+    /// Creates an eventfd that the kernel signals for each completion. With deferred completions (DEFER_TASKRUN), a
+    /// completion does not wake poll(2) on the ring itself (seen with 6.18): a write was noticed only when the other
+    /// side had an event. A ring that is waited for alone needs no eventfd.
     fn prepare_poll(&mut self) {
-        self.bell_polled = true;
-        if self.bell.is_some() {
+        self.eventfd_polled = true;
+        if self.completion_event.is_some() {
             return;
         }
-        // It begins at 1: what came before has not rung it.
-        let bell = eventfd(1, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
-        // Without one (no descriptor is left) the ring is polled, which is late at worst.
-        self.bell = bell.ok().filter(|bell| self.ring.uring.submitter().register_eventfd(bell.as_raw_fd()).is_ok());
+        // Starts at 1, because earlier completions did not signal it.
+        let completion_event = eventfd(1, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
+        // Without an eventfd (no descriptor is available) the ring itself is polled, which may only delay completions.
+        self.completion_event = completion_event.ok().filter(|completion_event| {
+            self.ring.uring.submitter().register_eventfd(completion_event.as_raw_fd()).is_ok()
+        });
     }
 
     fn flush_and_wait(&mut self) -> Option<io::Result<()>> {
@@ -187,7 +200,8 @@ impl<F: EntryForm> Queue for RingQueue<F> {
 }
 
 impl<F: EntryForm> Drop for RingQueue<F> {
-    /// Buffers must outlive the kernel's use of them, and closing a ring does not wait.
+    /// Waits for requests in flight: their buffers must outlive the kernel's use of them, and closing a ring does not
+    /// wait.
     fn drop(&mut self) {
         let mut done = Vec::new();
         while self.in_flight > 0 && self.enter(1).is_ok() && self.reap(&mut done).is_ok() {}
@@ -195,8 +209,8 @@ impl<F: EntryForm> Drop for RingQueue<F> {
             self.abandon();
             return;
         }
-        // A closed ring releases its files some time later, in a kernel thread; until then a device opened with O_EXCL
-        // is still claimed, and mounting it next fails with EBUSY.
+        // A closed ring releases its files some time later, in a kernel thread. Until then a device opened with O_EXCL
+        // stays claimed, and mounting it fails with EBUSY.
         let submitter = self.ring.uring.submitter();
         submitter.unregister_files().ok();
         submitter.unregister_buffers().ok();
@@ -213,7 +227,7 @@ mod tests {
     use std::os::fd::{AsFd, BorrowedFd};
 
     #[test]
-    fn what_the_kernel_may_still_write_to_is_never_freed() {
+    fn buffers_of_requests_in_flight_are_never_freed() {
         if let Some(why) = refused() {
             eprintln!("skipped: {why}");
             return;
@@ -232,10 +246,10 @@ mod tests {
         assert!(end.upgrade().is_some(), "the endpoint, and its commands, were freed");
     }
 
-    /// A pipe that the kernel reads: nothing comes back before a process writes to it.
+    /// A pipe whose read does not complete before another process writes to it.
     struct NeverReady(Facts, OwnedFd);
 
-    // SAFETY: the entry names the bytes of the present transfer alone, and the pipe that lives as long as this.
+    // SAFETY: the entry references only the bytes of the current transfer, and the pipe, which exists as long as this.
     unsafe impl OnRing for NeverReady {
         fn fd(&self) -> BorrowedFd<'_> {
             self.1.as_fd()
@@ -265,14 +279,14 @@ mod tests {
         }
     }
 
-    /// Sleeping, as the kernel reports of a thread.
+    /// Whether the thread sleeps, according to the kernel.
     fn sleeps(thread: rustix::thread::Pid) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/self/task/{}/stat", thread.as_raw_nonzero()));
         stat.is_ok_and(|stat| stat.rsplit(')').next().is_some_and(|rest| rest.starts_with(" S")))
     }
 
     #[test]
-    fn who_polls_a_ring_beside_something_else_is_woken_by_each_completion() {
+    fn poll_on_a_ring_wakes_for_each_completion() {
         if let Some(why) = refused() {
             eprintln!("skipped: {why}");
             return;
@@ -299,7 +313,7 @@ mod tests {
                 queue.prepare_poll();
                 let Ready::On { fd, events } = queue.ready() else { panic!("it is in flight") };
                 let mut poll = [libc::pollfd { fd, events, revents: 0 }];
-                // The kernel looks once more when the time is up, so only the time shows.
+                // The kernel checks again when the time is up, so only the elapsed time shows a failure.
                 let (began, for_good) = (Instant::now(), Duration::from_secs(20));
                 wait_any(&mut poll, Some(for_good)).unwrap();
                 assert!(began.elapsed() < for_good, "nobody woke who waited for request {ticket}");

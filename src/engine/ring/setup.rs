@@ -1,39 +1,39 @@
-//! Setting up a ring with what this kernel offers.
+//! Setting up a ring with the features of the running kernel.
 use super::form::{EntryForm, Narrow};
 use crate::core::Arena;
 use io_uring::{Builder, IoUring, opcode};
 use std::io;
 use std::os::fd::RawFd;
 
-/// A ring that is set up, and how.
+/// A ring and its configuration.
 pub struct Ring<F: EntryForm> {
     /// The ring.
     pub uring: Uring<F>,
-    /// How it was set up, for the report.
+    /// Details of the setup, for the report.
     pub detail: Vec<&'static str>,
-    /// What was not available, and what was done instead.
+    /// Unavailable features and their replacements.
     pub notes: Vec<String>,
-    /// Bytes of the arena that are registered.
+    /// Number of registered bytes of the arena.
     registered_bytes: usize,
 }
 
-/// A ring of this form.
+/// An io_uring of this form.
 type Uring<F> = IoUring<<F as EntryForm>::Entry, <F as EntryForm>::Completion>;
 
-/// What makes one.
+/// Builder of an io_uring.
 type Maker<F> = Builder<<F as EntryForm>::Entry, <F as EntryForm>::Completion>;
 
-/// A rung: what it asks of the kernel, and its name.
+/// A configuration: the setup flags, and its name.
 type Rung<F> = (fn(&mut Maker<F>) -> &mut Maker<F>, &'static str);
 
-/// From the best to the plainest: what each asks for, and since when.
+/// Configurations from the best to the simplest, with the kernel version that each requires.
 fn ladder<F: EntryForm>() -> [Rung<F>; 3] {
     [
-        // 6.1: completions are worked off on request, without interrupts.
+        // 6.1: completions are processed on request, without interrupting the thread.
         (|builder| builder.setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag(), "deferred completions"),
-        // 5.19: at the next system call.
+        // 5.19: completions are processed at the next system call.
         (|builder| builder.setup_coop_taskrun().setup_taskrun_flag(), "cooperative completions"),
-        // 5.6, the first with all the operations used here.
+        // 5.6, the first version with all operations used here.
         (|builder| builder, "plain"),
     ]
 }
@@ -50,11 +50,10 @@ fn build<F: EntryForm>(entries: u32) -> io::Result<(Uring<F>, &'static str)> {
     Err(refusal)
 }
 
-/// Why no ring can be used here, in words for the user; `None`: it works. Asks by doing: a ring is made and one empty
-/// operation completes on it.
+/// Why io_uring cannot be used, for the user; `None` if it can. Tests it by creating a ring and completing a no-op.
 pub fn refused() -> Option<String> {
     let tried = build::<Narrow>(4).and_then(|(mut uring, _)| {
-        // SAFETY: an empty operation refers to no memory.
+        // SAFETY: a no-op references no memory.
         unsafe { uring.submission().push(&opcode::Nop::new().build()) }.map_err(io::Error::other)?;
         uring.submit_and_wait(1)?;
         uring.completion().next().map(drop).ok_or_else(|| io::Error::other("no completion"))
@@ -74,11 +73,11 @@ fn words(error: &io::Error) -> String {
 }
 
 impl<F: EntryForm> Ring<F> {
-    /// A ring for `depth` requests towards the files `fds` (-1: none), which become fixed files 0, 1, …. The arena is
-    /// registered where the limit of locked memory allows it.
+    /// A ring for `depth` requests on the files `fds` (-1 for none), which become fixed files 0, 1, …. The arena is
+    /// registered if the limit of locked memory allows it.
     ///
     /// # Errors
-    /// The kernel's error to setting up a ring.
+    /// The kernel's error when setting up a ring.
     pub fn open(depth: u32, fds: &[RawFd], arena: &Arena) -> io::Result<Ring<F>> {
         let (uring, name) = build::<F>(depth.next_power_of_two().max(8))?;
         let detail = std::iter::once(name).chain(F::DETAIL).collect();
@@ -91,7 +90,7 @@ impl<F: EntryForm> Ring<F> {
         Ok(ring)
     }
 
-    /// Registers the part of the arena that is in use, unless it is already. Nothing is in flight.
+    /// Registers the part of the arena that is in use, unless it is registered already. No request may be in flight.
     pub fn register(&mut self, arena: &Arena) {
         let part = arena.as_iovec();
         if part.iov_len <= self.registered_bytes {
@@ -103,8 +102,8 @@ impl<F: EntryForm> Ring<F> {
         }
         arena.set_registered(None);
         self.registered_bytes = 0;
-        // SAFETY: the arena is mapped until the last buffer is dropped, and buffers are in flight no longer than the
-        // ring queue that holds them, which drains before it closes the ring.
+        // SAFETY: the arena is mapped until the last buffer is dropped. Buffers are in flight no longer than the ring
+        // queue exists, which drains before it closes the ring.
         match unsafe { submitter.register_buffers(&[part]) } {
             Ok(()) => {
                 arena.set_registered(Some(0));
@@ -128,10 +127,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_is_told_in_words_that_help() {
-        let told = |errno| words(&io::Error::from_raw_os_error(errno));
-        assert!(told(libc::ENOSYS).contains("seccomp"));
-        assert!(told(libc::EPERM).contains("io_uring_disabled"));
-        assert!(told(libc::ENOMEM).contains("ulimit -l"));
+    fn a_refused_ring_is_explained_with_advice() {
+        let reported = |errno| words(&io::Error::from_raw_os_error(errno));
+        assert!(reported(libc::ENOSYS).contains("seccomp"));
+        assert!(reported(libc::EPERM).contains("io_uring_disabled"));
+        assert!(reported(libc::ENOMEM).contains("ulimit -l"));
     }
 }

@@ -7,8 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-/// Blocking calls towards one endpoint: on the spot where they cost nothing or only one is made at a time, else on
-/// helper threads, which are started as they are needed and never more than the depth.
+/// Blocking calls to one endpoint: in place if they return immediately or only one is made at a time, otherwise on
+/// helper threads, which are started on demand, at most as many as the depth.
 pub struct Calls {
     end: Arc<dyn Endpoint>,
     finished: VecDeque<Completion>,
@@ -18,7 +18,7 @@ pub struct Calls {
 struct Helpers {
     most: u32,
     threads: Vec<JoinHandle<()>>,
-    /// Submitted, to be handed over together.
+    /// Submitted requests, to be passed on as one batch.
     batch: Vec<Request>,
     work: Arc<HelperQueue>,
     mailbox: Arc<Mailbox>,
@@ -26,18 +26,18 @@ struct Helpers {
 }
 
 impl Calls {
-    /// Calls made on the spot by the thread that submits.
-    pub fn on_the_spot(end: Arc<dyn Endpoint>) -> Self {
+    /// A queue whose calls are made by the submitting thread.
+    pub fn in_place(end: Arc<dyn Endpoint>) -> Self {
         Calls { end, finished: VecDeque::new(), helpers: None }
     }
 
-    /// Calls made by at most `most` helpers; on the spot where the endpoint answers at once.
+    /// A queue whose calls are made by at most `most` helpers, or in place if they return immediately.
     ///
     /// # Errors
-    /// No descriptor is left.
+    /// No file descriptor is available.
     pub fn by_helpers(end: Arc<dyn Endpoint>, most: u32) -> io::Result<Self> {
         if end.facts().calls == CallStyle::AtOnce {
-            return Ok(Calls::on_the_spot(end));
+            return Ok(Calls::in_place(end));
         }
         let helpers = Helpers {
             most: most.max(1),
@@ -50,33 +50,33 @@ impl Calls {
         Ok(Calls { end, finished: VecDeque::new(), helpers: Some(helpers) })
     }
 
-    /// The calls are made by the thread that submits.
-    pub fn are_on_the_spot(&self) -> bool {
+    /// Whether the calls are made by the submitting thread.
+    pub fn are_in_place(&self) -> bool {
         self.helpers.is_none()
     }
 }
 
 impl Helpers {
-    /// Starts one more helper unless there is one for every request. A machine that has no thread left is served by
-    /// those there are; the first one must start.
+    /// Starts another helper unless there is one per request. If the machine has no thread available, the existing
+    /// helpers continue; only the first must start.
     fn grow(&mut self, end: &Arc<dyn Endpoint>) -> io::Result<()> {
-        let wanted = self.in_flight.min(self.most as usize);
-        if self.threads.len() >= wanted {
+        let needed = self.in_flight.min(self.most as usize);
+        if self.threads.len() >= needed {
             return Ok(());
         }
         let (end, work, mailbox) = (end.clone(), self.work.clone(), self.mailbox.clone());
         let help = move || {
             while let Some(mut request) = work.take() {
-                // A request that never came back would be waited for without end.
+                // Without this, the pump would wait forever for a request whose call panicked.
                 let call = AssertUnwindSafe(|| end.perform(&mut request));
                 let result = catch_unwind(call).unwrap_or_else(|_| Err(io::Error::other("internal error in haul")));
                 let result = Transferred::by(&*end, &request, result.map(Some));
-                mailbox.leave(Completion { request, result });
+                mailbox.push(Completion { request, result });
             }
         };
         match thread::Builder::new().name("haul-io".to_owned()).spawn(help) {
             Ok(thread) => self.threads.push(thread),
-            // Not as EAGAIN, which means that the same call may succeed a moment later.
+            // Not EAGAIN, which would mean that the call may be repeated.
             Err(error) if self.threads.is_empty() => {
                 return Err(io::Error::other(format!("cannot start a helper thread ({error})")));
             }
@@ -123,15 +123,14 @@ impl Queue for Calls {
     fn ready(&self) -> Ready {
         match &self.helpers {
             _ if !self.finished.is_empty() => Ready::Now,
-            Some(helpers) if helpers.in_flight > 0 => Ready::On { fd: helpers.mailbox.bell(), events: libc::POLLIN },
+            Some(helpers) if helpers.in_flight > 0 => Ready::On { fd: helpers.mailbox.eventfd(), events: libc::POLLIN },
             _ => Ready::Idle,
         }
     }
 }
 
 impl Drop for Calls {
-    /// Buffers in flight belong to the helpers until they return: wait for them, after telling those that wait for
-    /// another process to give up.
+    /// Waits for the helpers, which own the buffers in flight, after cancelling calls that wait for another process.
     fn drop(&mut self) {
         let Some(helpers) = &mut self.helpers else { return };
         helpers.work.put(&mut helpers.batch);
@@ -167,14 +166,14 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_panics_comes_back_as_an_error() {
+    fn a_call_that_panics_completes_as_an_error() {
         let end = Arc::new(Panics(Facts::new("panics", EndpointKind::Memory)));
         let mut calls = Calls::by_helpers(end, 1).unwrap();
         let buffer = Arena::map(1 << 20).unwrap().carve(4096, 1).remove(0);
         let (side, op) = (Side::Source, Op::Read);
         calls.submit(Request { slot: 0, ticket: 0, side, op, offset: 0, len: 4096, done: 0, until: 4096, buffer });
         calls.flush().unwrap();
-        // A helper leaves what it has before it ends: so what does not exist then never comes.
+        // A helper pushes its completion before it ends, so all completions are available after joining.
         let helpers = calls.helpers.as_mut().unwrap();
         helpers.work.close();
         helpers.threads.drain(..).for_each(|thread| thread.join().unwrap_or_default());

@@ -1,6 +1,6 @@
-//! Blocking calls: on the spot, or on helper threads.
+//! Blocking calls: in place, or on helper threads.
 //!
-//! Must not know what it calls: any endpoint's `perform` will do.
+//! This room must not know what it calls: it uses only `perform` of an endpoint.
 mod calls;
 mod work;
 

@@ -1,57 +1,57 @@
-//! Requests that wait for a helper.
+//! The queue of requests for helper threads.
 use crate::core::Request;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Requests that wait for a helper, first come, first served.
+/// A queue of requests for helper threads, first in, first out.
 #[derive(Default)]
 pub(super) struct HelperQueue {
-    desk: Mutex<SharedQueue>,
-    come: Condvar,
+    shared: Mutex<SharedQueue>,
+    ready: Condvar,
 }
 
 #[derive(Default)]
 struct SharedQueue {
     todo: VecDeque<Request>,
-    /// Helpers that sleep until there is work.
-    asleep: usize,
-    /// Helpers that were woken and are not up yet.
-    called: usize,
+    /// Helpers that wait for requests.
+    waiting: usize,
+    /// Helpers that were notified and have not woken up yet.
+    waking: usize,
     closed: bool,
 }
 
 impl HelperQueue {
-    /// Puts a batch there, with one lock, and wakes as many sleeping helpers as it has requests: a helper that is up
-    /// looks for more by itself.
+    /// Adds a batch under one lock, and notifies as many waiting helpers as needed: a busy helper takes further
+    /// requests without notification.
     pub(super) fn put(&self, batch: &mut Vec<Request>) {
-        let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
-        desk.todo.extend(batch.drain(..));
-        let wanted = desk.todo.len().min(desk.asleep).saturating_sub(desk.called);
-        desk.called += wanted;
-        drop(desk);
-        (0..wanted).for_each(|_| self.come.notify_one());
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.todo.extend(batch.drain(..));
+        let notified = shared.todo.len().min(shared.waiting).saturating_sub(shared.waking);
+        shared.waking += notified;
+        drop(shared);
+        (0..notified).for_each(|_| self.ready.notify_one());
     }
 
-    /// The next request, or `None` when no more will come.
+    /// The next request; `None` after the queue was closed and is empty.
     pub(super) fn take(&self) -> Option<Request> {
-        let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            if let Some(request) = desk.todo.pop_front() {
+            if let Some(request) = shared.todo.pop_front() {
                 return Some(request);
             }
-            if desk.closed {
+            if shared.closed {
                 return None;
             }
-            desk.asleep += 1;
-            desk = self.come.wait(desk).unwrap_or_else(PoisonError::into_inner);
-            desk.asleep -= 1;
-            desk.called = desk.called.saturating_sub(1);
+            shared.waiting += 1;
+            shared = self.ready.wait(shared).unwrap_or_else(PoisonError::into_inner);
+            shared.waiting -= 1;
+            shared.waking = shared.waking.saturating_sub(1);
         }
     }
 
-    /// Sends the helpers home once everything is done.
+    /// Closes the queue: helpers end once it is empty.
     pub(super) fn close(&self) {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
-        self.come.notify_all();
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+        self.ready.notify_all();
     }
 }

@@ -1,45 +1,45 @@
-//! Both sides on one device: is it faster to read and write at once, or in turns?
+//! Decides between bursts and simultaneous reads and writes, if both sides are on one device.
 //!
-//! One head that serves both sides travels between them; it travels less when it reads until the pool is full, and
-//! then writes until the pool is empty. A device without a head loses half of its parallelism by that. What the kernel
-//! says of heads is often wrong, so both ways are tried, and judged by all bytes read and written in a second.
+//! A rotational disk that serves both sides seeks between them; it seeks less if it reads until the pool is full and
+//! then writes until the pool is empty. An SSD loses half of its parallelism that way. The kernel's rotational flag is
+//! often wrong, so both methods are tried and compared by the total rate of reads and writes.
 use super::limits::{Bursts, Limits, Round, Start};
 use super::trial::{Gains, Trial, Verdict, is_clear};
 use std::time::Duration;
 
-/// A moving head reads no faster than this, in bytes a second.
-const HEAD_RATE_MAX: f64 = 350e6;
-/// Bytes of the first reads that tell how fast the device is; those before do not count.
-const FIRST_LOOK_BYTES: u64 = 8 << 20;
-/// See [`FIRST_LOOK_BYTES`].
-const FIRST_LOOK_SKIP_BYTES: u64 = 2 << 20;
-/// Seconds that must be left for a comparison: on a device that says that it has a head, on one that is as slow as if
-/// it had, and on a faster one.
+/// Maximum rate of a rotational disk, in bytes per second.
+const ROTATIONAL_RATE_MAX: f64 = 350e6;
+/// Bytes of the reads that measure the rate of the device at the start, after those that are skipped.
+const FIRST_READS_BYTES: u64 = 8 << 20;
+/// See [`FIRST_READS_BYTES`].
+const FIRST_READS_SKIP_BYTES: u64 = 2 << 20;
+/// Minimum remaining time for a comparison, in seconds: on a device that reports to be rotational, on one that is as
+/// slow as a rotational disk, and on a faster one.
 const LEFT_MIN_S: [f64; 3] = [5.0, 2.0, 15.0];
-/// No comparison where fewer pools than this are left to copy.
+/// Minimum remaining data for a comparison, in pool sizes.
 const POOLS_LEFT_MIN: u64 = 4;
-/// A window lasts for at least so many seconds.
+/// Minimum window, in seconds.
 const WINDOW_S: f64 = 0.02;
-/// A gain, as the logarithm of the ratio, that one pair of windows is enough for.
+/// A gain, as the logarithm of a ratio, for which one pair of windows suffices.
 const CLEAR_GAIN: f64 = 0.2;
 
-/// The comparison, and the result of it.
+/// State and result of the comparison.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BurstSearch {
     open: bool,
-    /// Both sides are one device.
+    /// Whether both sides are on one device.
     shared: bool,
-    /// Whether bursts are the way that the other is held against.
+    /// Whether bursts are the baseline of the comparison.
     first: bool,
-    /// The first reads have still to tell how fast the device is.
+    /// Whether the rate of the first reads is still being measured.
     looking: bool,
     fast: bool,
     rotational: bool,
     len: u64,
     pool_bytes: u64,
-    /// Windows so far; even: as at the beginning, odd: the other way.
+    /// Number of windows so far; even: the initial method, odd: the other one.
     step: u32,
-    /// Bytes that must still go by before anything counts.
+    /// Bytes to skip before measuring.
     skip_bytes: u64,
     bytes: u64,
     time_s: f64,
@@ -48,13 +48,13 @@ pub(super) struct BurstSearch {
     rate_other: f64,
     gains: Gains,
     verdict: Option<Verdict>,
-    /// It was clear that bursts are slower.
+    /// Whether bursts were clearly slower.
     clear: bool,
     lost_s: f64,
 }
 
 impl BurstSearch {
-    /// For a copy that begins like this.
+    /// The search for a copy that starts like this.
     pub(super) fn new(start: &Start) -> Self {
         let rotational = start.rotational.contains(&true);
         BurstSearch {
@@ -68,7 +68,7 @@ impl BurstSearch {
             len: start.len.unwrap_or(u64::MAX),
             pool_bytes: start.pool_bytes(),
             step: 0,
-            skip_bytes: if rotational { 0 } else { FIRST_LOOK_SKIP_BYTES },
+            skip_bytes: if rotational { 0 } else { FIRST_READS_SKIP_BYTES },
             bytes: 0,
             time_s: 0.0,
             took_s: 0.0,
@@ -81,28 +81,28 @@ impl BurstSearch {
         }
     }
 
-    /// Whether the copy begins with bursts: what they cost a device without a head is seen after a few reads, what
-    /// the other way costs one with a head only after a whole pool.
+    /// Whether the copy begins with bursts. Their cost on an SSD shows after a few reads; the cost of the other method
+    /// on a rotational disk only after a whole pool.
     pub(super) fn first(&self) -> bool {
         self.first
     }
 
-    /// Whether both ways are being compared now, so that nothing else is to be tried.
+    /// Whether the comparison is in progress, so that nothing else may be tried.
     pub(super) fn measures(&self) -> bool {
         self.open
     }
 
-    /// Whether more in flight may be tried: the sides are different devices, or one without a head.
+    /// Whether a higher depth may be tried: the sides are on different devices, or on an SSD.
     pub(super) fn allows_trials(&self) -> bool {
         !self.open && (!self.shared || self.fast || self.clear)
     }
 
-    /// What the comparison has cost, once.
+    /// Time lost to the comparison, in seconds. Resets it.
     pub(super) fn take_lost_s(&mut self) -> f64 {
         std::mem::take(&mut self.lost_s)
     }
 
-    /// The comparison, once it is over; `limits` are those in use.
+    /// The completed comparison as a trial, once; `limits` are the current ones.
     pub(super) fn take_trial(&mut self, now_s: f64, limits: Limits) -> Option<Trial> {
         let verdict = self.verdict.take()?;
         Some(Trial {
@@ -116,14 +116,14 @@ impl BurstSearch {
         })
     }
 
-    /// Takes in a round; `left_s` are the seconds that are left of the copy. Returns whether to use bursts from now
-    /// on, where that changes or the comparison is over.
+    /// Processes a round; `left_s` is the remaining time in seconds. Returns whether to use bursts from now on, if that
+    /// changes or the comparison has ended.
     pub(super) fn observe(&mut self, round: &Round, passed_s: f64, left_s: f64) -> Option<bool> {
         if !self.open {
             return None;
         }
         if round.finished {
-            // A comparison that was under way stays undecided.
+            // An unfinished comparison remains undecided.
             self.open = false;
             return None;
         }
@@ -131,7 +131,7 @@ impl BurstSearch {
             self.begin_window(self.pool_bytes / 2);
             return None;
         }
-        let traffic_bytes: u64 = round.came_bytes.iter().sum();
+        let traffic_bytes: u64 = round.completed_bytes.iter().sum();
         self.took_s += passed_s;
         if self.skip_bytes > 0 {
             self.skip_bytes = self.skip_bytes.saturating_sub(traffic_bytes);
@@ -140,11 +140,11 @@ impl BurstSearch {
         self.bytes += traffic_bytes;
         self.time_s += passed_s;
         let is_changed = self.step % 2 == 1;
-        // A cycle of bursts is a pool that is read, and written. An elevator makes cycles of its own where reads and
-        // writes overlap, so the other way is examined for as long.
-        if self.looking && self.bytes >= FIRST_LOOK_BYTES {
+        // A burst cycle reads and writes one pool. An I/O scheduler also forms cycles if reads and writes overlap, so
+        // the other method is measured over the same number of bytes.
+        if self.looking && self.bytes >= FIRST_READS_BYTES {
             self.looking = false;
-            self.fast = self.bytes as f64 / self.time_s.max(1e-9) > HEAD_RATE_MAX;
+            self.fast = self.bytes as f64 / self.time_s.max(1e-9) > ROTATIONAL_RATE_MAX;
             if self.fast {
                 self.first = false;
                 self.begin_window(self.pool_bytes);
@@ -155,8 +155,8 @@ impl BurstSearch {
             return None;
         }
         let rate = self.bytes as f64 / self.time_s;
-        if self.step == 0 && !self.is_worth_it(round.arrived_bytes, left_s) {
-            // Less is left from now on: it will not be worth more.
+        if self.step == 0 && !self.is_worth_it(round.dest_bytes, left_s) {
+            // The remaining time only decreases, so a comparison will not pay off later either.
             self.open = false;
             return Some(self.first);
         }
@@ -164,7 +164,7 @@ impl BurstSearch {
             self.rate_other = rate;
             self.lost_s += (1.0 - rate / self.rate_base).max(0.0) * self.took_s;
             let gain = (rate / self.rate_base).ln();
-            // A loss is certain at once; a gain once the first way has been slow again.
+            // A loss is certain immediately; a gain only after the first method was measured again.
             if is_clear(gain) == Some(false) {
                 self.gains.add(gain);
                 self.clear = !self.first;
@@ -179,8 +179,8 @@ impl BurstSearch {
                 }
             }
             self.rate_base = rate;
-            if let Some(kept) = self.gains.judge() {
-                return self.close(kept);
+            if let Some(is_kept) = self.gains.verdict() {
+                return self.close(is_kept);
             }
         }
         self.step += 1;
@@ -189,8 +189,8 @@ impl BurstSearch {
         Some(bursts)
     }
 
-    fn is_worth_it(&self, arrived_bytes: u64, left_s: f64) -> bool {
-        let left_bytes = self.len.saturating_sub(arrived_bytes);
+    fn is_worth_it(&self, dest_bytes: u64, left_s: f64) -> bool {
+        let left_bytes = self.len.saturating_sub(dest_bytes);
         let left_min_s = match (self.rotational, self.fast) {
             (true, _) => LEFT_MIN_S[0],
             (false, false) => LEFT_MIN_S[1],
@@ -199,10 +199,10 @@ impl BurstSearch {
         left_bytes / POOLS_LEFT_MIN >= self.pool_bytes && left_s >= left_min_s
     }
 
-    fn close(&mut self, kept: bool) -> Option<bool> {
+    fn close(&mut self, is_kept: bool) -> Option<bool> {
         self.open = false;
-        self.verdict = Some(if kept { Verdict::Kept } else { Verdict::Dropped });
-        Some(self.first != kept)
+        self.verdict = Some(if is_kept { Verdict::Kept } else { Verdict::Dropped });
+        Some(self.first != is_kept)
     }
 
     fn begin_window(&mut self, skip_bytes: u64) {

@@ -1,34 +1,34 @@
-//! Which changes of the limits there are, and which of them fit.
+//! Possible changes of the limits, and their bounds.
 use super::limits::{Limits, Start};
 use crate::core::PAGE_BYTES;
 
-/// Fewer in flight are not tried: a device would idle while its request is on the way.
+/// Minimum depth to try: with fewer requests, a device would idle between two of them.
 const IN_FLIGHT_MIN: u32 = 2;
 
 /// A change of the limits; sides by `Side::index`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LimitChange {
-    /// Twice as many requests of a side in flight.
+    /// Double the requests in flight of a side.
     More(usize),
-    /// Half as many.
+    /// Halve them.
     Fewer(usize),
-    /// Twice as many on both sides, of half the size.
+    /// Double the requests of both sides and halve the block size.
     Smaller,
-    /// Half as many on both sides, of twice the size.
+    /// Halve the requests of both sides and double the block size.
     Larger,
 }
 
 impl LimitChange {
-    /// Whether it puts more requests in flight.
+    /// Whether it increases the requests in flight.
     pub(super) fn adds(self) -> bool {
         matches!(self, LimitChange::More(_) | LimitChange::Smaller)
     }
 }
 
-/// What limits stay within.
+/// Bounds of the limits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// Most bytes that a side may have in flight: half of the pool, so that neither takes the other's.
+    /// Maximum bytes in flight of a side: half of the pool, so that each side has a share.
     side_bytes: u64,
     block_bytes_min: u32,
     block_bytes_max: u32,
@@ -36,7 +36,7 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Those of a copy.
+    /// The bounds of a copy.
     pub(super) fn of(start: &Start) -> Self {
         Bounds {
             side_bytes: start.pool_bytes() / 2,
@@ -46,13 +46,13 @@ impl Bounds {
         }
     }
 
-    /// The nearest limits within the bounds to those that a copy begins with. Bytes in flight are left as they are.
+    /// The limits within the bounds nearest to the initial ones, with the same number of bytes in flight.
     pub(super) fn clamp(&self, limits: Limits) -> Limits {
         let block_bytes = limits.block_bytes.min(self.block_bytes_max).max(self.block_bytes_min);
         Limits { block_bytes, in_flight: limits.in_flight.map(|count| count.clamp(1, self.in_flight_max)), ..limits }
     }
 
-    /// The limits after `change`; `None` where they do not fit.
+    /// The limits after `change`; `None` if they exceed the bounds.
     pub(super) fn after(&self, limits: Limits, change: LimitChange) -> Option<Limits> {
         let mut to = limits;
         match change {
@@ -67,7 +67,7 @@ impl Bounds {
                 to.in_flight = to.in_flight.map(|count| (count / 2).max(IN_FLIGHT_MIN));
             }
         }
-        // Direct I/O needs requests of whole pages.
+        // Direct I/O requires whole pages.
         let whole = to.block_bytes == limits.block_bytes || to.block_bytes.is_multiple_of(PAGE_BYTES as u32);
         let block_fits = (self.block_bytes_min..=self.block_bytes_max).contains(&to.block_bytes);
         let fits = |side: usize| {

@@ -1,52 +1,53 @@
-//! What the pump and the governor exchange.
+//! Data exchanged between the pump and the governor.
 use crate::core::Tuning;
 pub use crate::core::{Bursts, Limits};
 use std::time::Duration;
 
-/// What a governor is to know of a copy.
+/// Properties of a copy that the governor needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Start {
-    /// Where it begins, and how far it may go.
+    /// The initial limits and their bounds.
     pub tuning: Tuning,
-    /// Bytes of the copy; `None`: not known.
+    /// Length of the copy in bytes; `None` if unknown.
     pub len: Option<u64>,
-    /// The sides whose device is said to have a moving head, by `Side::index`.
+    /// Whether the device of each side is rotational, by `Side::index`.
     pub rotational: [bool; 2],
 }
 
 impl Start {
-    /// Bytes of all blocks together.
+    /// Memory of all blocks, in bytes.
     pub(super) fn pool_bytes(&self) -> u64 {
         self.tuning.pool_bytes.into()
     }
 }
 
-/// What a round of the pump brought.
+/// The results of a round of the pump.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Round {
-    /// Since the copy began, at the end of the wait.
+    /// Time since the start of the copy, at the end of the wait.
     pub now: Duration,
-    /// Requests that came back in this round, by side.
-    pub came: [u32; 2],
-    /// Their bytes, by side.
-    pub came_bytes: [u64; 2],
-    /// Requests with each device while this round waited, that is since the last round.
+    /// Number of requests that completed in this round, by side.
+    pub completed: [u32; 2],
+    /// Their total bytes, by side.
+    pub completed_bytes: [u64; 2],
+    /// Requests in flight on each side while this round waited.
     pub in_flight: [u32; 2],
-    /// Bytes of data at the destination so far.
-    pub arrived_bytes: u64,
-    /// Smallest block size among the writes that came back; 0: none.
+    /// Bytes of data finished on the destination so far.
+    pub dest_bytes: u64,
+    /// Minimum block size of the writes completed in this round; 0 if there are none.
     pub wrote_block_bytes: u32,
-    /// Everything has been read.
+    /// Whether everything has been read.
     pub finished: bool,
-    /// Zeros or holes went by or a rate limit held it back: what came in this round is no measure.
+    /// Whether the results are not representative, because zeros or holes were skipped or the rate limit delayed
+    /// requests.
     pub disturbed: bool,
 }
 
-/// What arrived while nothing was tried, up to the last round.
+/// Time and bytes outside trials, up to the last round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SteadyRate {
-    /// Time.
+    /// The time.
     pub time: Duration,
-    /// Bytes that arrived in it.
+    /// Bytes finished on the destination in that time.
     pub bytes: u64,
 }

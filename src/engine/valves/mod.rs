@@ -1,14 +1,13 @@
-//! The governor: finds how many requests each side needs in flight, and of which size, while the copy runs.
+//! The governor: tunes the block size and the number of requests in flight of each side during the copy.
 //!
-//! Each side has a limit of its own for its requests in flight; between the sides lies a pool of blocks, so that
-//! neither waits for each request of the other. The limits change from one round of the pump to the next and nothing
-//! is ever drained. The governor begins low, and doubles the limit of a side for as long as that side's own
-//! completions show a gain. A side is judged only while its limit is reached: where it is not, something else is the
-//! limit.
+//! Each side has a separate limit on its requests in flight. A pool of blocks decouples the sides, so that neither
+//! waits for single requests of the other. Limits change between rounds of the pump, and nothing is drained for that.
+//! The governor starts low, and doubles the limit of a side while that increases the side's rate of completions. Only a
+//! side that is at its limit is evaluated; otherwise something else is the bottleneck.
 //!
-//! Pure: told after each round what came back and what was in flight, it returns other limits at times. It
-//! allocates nothing after [`Governor::new`]. What it costs and gains on 33 families of disks is measured by
-//! `make bench SCENARIO=zoo` (docs/developer/measuring.md).
+//! The governor does no I/O: it takes the completions and requests in flight of each round, and sometimes returns new
+//! limits. It allocates nothing after [`Governor::new`]. `make bench SCENARIO=zoo` measures its costs and gains on 33
+//! families of disks (docs/developer/measuring.md).
 mod bursts;
 mod change;
 mod governor;

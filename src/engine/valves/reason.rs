@@ -1,8 +1,8 @@
-//! Why the limits are what they are, in words.
+//! The reason for the current limits, as text.
 use super::limits::{Limits, Start};
 use super::trial::{Trial, Verdict};
 
-/// One clause on `limits`, for the report.
+/// The reason for `limits`, a clause for the report.
 pub(super) fn of(start: &Start, limits: Limits, trials: &[Trial]) -> String {
     if !start.tuning.adaptive {
         return "as set".to_owned();
@@ -20,7 +20,7 @@ pub(super) fn of(start: &Start, limits: Limits, trials: &[Trial]) -> String {
         return if grew { "a higher queue depth gained nothing" } else { "a lower queue depth gained nothing" }
             .to_owned();
     }
-    // What was undone later is not counted.
+    // Changes that were reverted later are not counted.
     let stayed = |trial: &&Trial| {
         let within = trial.to.in_flight.iter().zip(limits.in_flight).all(|(to, now)| *to <= now);
         trial.verdict == Verdict::Kept && grows(trial) && within

@@ -1,43 +1,43 @@
-//! What one side did while its limit was reached.
+//! Measurement of one side while it is at its limit.
 
-/// Windows of the first trials last for so many requests, and seconds, at least.
+/// Minimum number of requests in a window of the first trials.
 pub(super) const FIRST_REQUESTS: u32 = 6;
-/// See [`FIRST_REQUESTS`].
+/// Minimum duration of a window of the first trials, in seconds.
 const FIRST_S: f64 = 1e-3;
-/// And those of later ones.
+/// Minimum number of requests in a window of later trials.
 const LATER_REQUESTS: u32 = 12;
-/// See [`LATER_REQUESTS`].
+/// Minimum duration of a window of later trials, in seconds.
 const LATER_S: f64 = 0.04;
 
-/// Requests and seconds that a window needs before it counts.
+/// Minimum number of requests and seconds for a window.
 pub(super) fn wanted(early: bool, in_flight: u32) -> (u32, f64) {
     let (requests, time_s) = if early { (FIRST_REQUESTS, FIRST_S) } else { (LATER_REQUESTS, LATER_S) };
     (requests.next_multiple_of(in_flight.max(1)), time_s)
 }
 
-/// Sums over the rounds in which the limit of a side was reached.
+/// Sums over the rounds in which the side was at its limit.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Window {
-    /// Requests that must still come back before anything counts: they were sent under other limits.
+    /// Number of completions to skip, because their requests were submitted with other limits.
     skip: u32,
-    /// Writes of this size must come back before anything counts; 0: any.
+    /// A write of this block size must complete before measuring begins; 0 for none.
     awaited_block_bytes: u32,
-    /// Bytes that went by while waiting for that size.
+    /// Bytes that completed while waiting for such a write.
     awaited_for_bytes: u64,
-    /// Requests that came back.
+    /// Number of completed requests.
     pub(super) requests: u32,
-    /// Their bytes.
+    /// Their total bytes.
     pub(super) bytes: u64,
-    /// Bytes that arrived at the destination meanwhile.
-    pub(super) arrived_bytes: u64,
-    /// Seconds.
+    /// Bytes finished on the destination meanwhile.
+    pub(super) dest_bytes: u64,
+    /// Duration in seconds.
     pub(super) time_s: f64,
     whole: EqualRounds,
     full: bool,
 }
 
-/// The part of a window in which each place of the queue came back equally often. Requests that were sent together come
-/// back together: a window that ends between them would be off by most of a queue.
+/// The part of a window in which every slot of the queue completed the same number of requests. Requests that were
+/// submitted together complete together, so a window that ended in between would be off by most of a queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct EqualRounds {
     queues: u32,
@@ -46,68 +46,68 @@ struct EqualRounds {
     time_s: f64,
 }
 
-/// What a round brought to one side.
+/// The results of a round for one side.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WindowShare {
-    /// Seconds since the last round.
+    /// Seconds since the previous round.
     pub(super) passed_s: f64,
-    /// Requests of this side that came back.
+    /// Number of completed requests of this side.
     pub(super) requests: u32,
-    /// Their bytes.
+    /// Their total bytes.
     pub(super) bytes: u64,
-    /// Bytes that arrived at the destination.
-    pub(super) arrived_bytes: u64,
+    /// Bytes finished on the destination.
+    pub(super) dest_bytes: u64,
     /// Requests in flight while the round waited.
     pub(super) in_flight: u32,
-    /// The limit of that.
+    /// The limit on requests in flight.
     pub(super) limit: u32,
-    /// Smallest size of the writes that came back; 0: none, or this is the source.
+    /// Minimum block size of the completed writes; 0 if there are none, or for the source.
     pub(super) wrote_block_bytes: u32,
-    /// What came is no measure.
+    /// Whether the results are not representative.
     pub(super) disturbed: bool,
 }
 
 impl Window {
-    /// Begins again. Nothing counts before `skip` requests have come back, nor before a write of `awaited_block_bytes`
-    /// (0: any).
+    /// Restarts the window. Measuring begins after `skip` completions and a completed write of `awaited_block_bytes`,
+    /// if that is not 0.
     pub(super) fn begin(&mut self, skip: u32, awaited_block_bytes: u32) {
         *self = Window { skip, awaited_block_bytes, full: self.full, ..Window::default() };
     }
 
-    /// Adds a round.
-    pub(super) fn note(&mut self, came: &WindowShare) {
-        let full = came.in_flight >= came.limit && !came.disturbed;
+    /// Adds the results of a round.
+    pub(super) fn note(&mut self, completed: &WindowShare) {
+        let full = completed.in_flight >= completed.limit && !completed.disturbed;
         if full && !self.full {
-            // The queue has only just filled: what is in it did not wait as long as it will.
-            self.skip = self.skip.max(came.limit);
+            // The queue has just filled, so its requests have a lower latency than later ones.
+            self.skip = self.skip.max(completed.limit);
         }
         self.full = full;
-        if self.awaited_block_bytes != 0 && came.wrote_block_bytes == self.awaited_block_bytes {
+        if self.awaited_block_bytes != 0 && completed.wrote_block_bytes == self.awaited_block_bytes {
             self.awaited_block_bytes = 0;
         }
-        self.awaited_for_bytes += came.bytes;
+        self.awaited_for_bytes += completed.bytes;
         if !full || self.awaited_block_bytes != 0 {
             return;
         }
         if self.skip > 0 {
-            self.skip = self.skip.saturating_sub(came.requests);
+            self.skip = self.skip.saturating_sub(completed.requests);
             return;
         }
-        self.requests += came.requests;
-        self.bytes += came.bytes;
-        self.arrived_bytes += came.arrived_bytes;
-        self.time_s += came.passed_s;
-        let queues = self.requests / came.limit.max(1);
+        self.requests += completed.requests;
+        self.bytes += completed.bytes;
+        self.dest_bytes += completed.dest_bytes;
+        self.time_s += completed.passed_s;
+        let queues = self.requests / completed.limit.max(1);
         if queues > self.whole.queues {
-            let requests = queues * came.limit;
-            // What came in this round beyond whole queues belongs to the next one.
+            let requests = queues * completed.limit;
+            // Completions beyond a multiple of the queue depth belong to the next part.
             let bytes = self.bytes as f64 * f64::from(requests) / f64::from(self.requests);
             self.whole = EqualRounds { queues, requests, bytes, time_s: self.time_s };
         }
     }
 
-    /// Whether blocks of the other size have still to come. Not for more than `bytes_max`: where extents are short
-    /// no block has the full size.
+    /// Whether it still waits for a write of the new block size. Stops waiting after `bytes_max`, because short extents
+    /// may have no block of the full size.
     pub(super) fn awaits_blocks(&mut self, bytes_max: u64) -> bool {
         if self.awaited_for_bytes > bytes_max {
             self.awaited_block_bytes = 0;
@@ -115,17 +115,17 @@ impl Window {
         self.awaited_block_bytes != 0
     }
 
-    /// Whether requests under other limits have still to come back.
+    /// Whether requests submitted with other limits are still in flight.
     pub(super) fn skips(&self) -> bool {
         self.skip > 0
     }
 
-    /// Whether the limit was reached in the last round.
+    /// Whether the side was at its limit in the last round.
     pub(super) fn is_full(&self) -> bool {
         self.full
     }
 
-    /// Bytes a second.
+    /// The rate in bytes per second.
     pub(super) fn rate(&self) -> f64 {
         match self.whole {
             EqualRounds { queues: 0, .. } => self.bytes as f64 / self.time_s.max(1e-9),
@@ -133,12 +133,12 @@ impl Window {
         }
     }
 
-    /// Seconds that so many requests take.
+    /// Expected duration of `requests`, in seconds.
     pub(super) fn time_for(&self, requests: u32) -> f64 {
         self.time_s * f64::from(requests) / f64::from(self.requests.max(1))
     }
 
-    /// Whether it has so many requests and seconds, in whole queues.
+    /// Whether it has at least this number of requests and seconds, in multiples of the queue depth.
     pub(super) fn has(&self, requests: u32, time_s: f64) -> bool {
         self.whole.requests >= requests && self.whole.time_s >= time_s
     }
@@ -148,7 +148,8 @@ impl Window {
 mod tests {
     use super::*;
 
-    /// Four requests in flight that come back together every 80 ms, seen in two rounds: so many first, then the rest.
+    /// Four requests in flight that complete together every 80 ms, spread over two rounds: `firsts` in the first, the
+    /// rest in the second.
     fn rate_of_clumps(firsts: [u32; 4]) -> f64 {
         let mut window = Window { full: true, ..Window::default() };
         window.begin(0, 0);
@@ -157,7 +158,7 @@ mod tests {
                 passed_s,
                 requests,
                 bytes: u64::from(requests) << 20,
-                arrived_bytes: 0,
+                dest_bytes: 0,
                 in_flight: 4,
                 limit: 4,
                 wrote_block_bytes: 0,
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_that_come_back_together_are_measured_in_whole_queues_however_rounds_divide_them() {
+    fn requests_that_complete_together_are_measured_in_whole_queues() {
         for firsts in [[4, 4, 4, 4], [1, 3, 2, 2], [3, 1, 3, 4], [2, 4, 1, 2]] {
             let rate = rate_of_clumps(firsts);
             assert!((rate - 50.0).abs() < 0.1, "{firsts:?}: {rate} requests a second");
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_asks_for_a_multiple_of_what_is_in_flight() {
+    fn a_window_spans_a_multiple_of_the_queue_depth() {
         assert_eq!([wanted(true, 2).0, wanted(true, 4).0, wanted(true, 16).0, wanted(false, 8).0], [6, 8, 16, 16]);
     }
 }

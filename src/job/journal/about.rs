@@ -1,4 +1,5 @@
-//! Which destination a journal is about: its name alone does not show, for `--journal` gives it any.
+//! Determines which destination a journal is about: its path does not show it, because `--journal` names any
+//! path.
 use crate::core::{EndpointKind, Error, Facts, FileId, Kind, Side};
 use crate::files::open_to_read;
 use crate::ledger::journal::{Head, Journal, read};
@@ -7,25 +8,25 @@ use std::io::BufReader;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Whether the journal with this first line, found at the place of one about `dest`, is about `dest`.
+/// Whether the journal with this first line, found at the path for `dest`, is about `dest`.
 pub(super) fn is_about(head: &Head, dest: &Facts) -> bool {
     if dest.kind == EndpointKind::File {
         return head.dest.is_file() && is_file(Path::new(&head.dest.path), dest);
     }
     let now = SideIdentity::of(dest, head.dest.offset_bytes);
-    // The same disk may have been formatted to other blocks.
+    // The same disk may have been formatted to another block size.
     let is_same = |mismatch: &Mismatch| matches!(mismatch, Mismatch::LogicalBlock { .. });
     head.dest.mismatches(Side::Dest, &now).iter().all(is_same)
 }
 
-/// Whether it can be about a device that shares bytes with `dest`: its disk, or a partition of it.
-pub(super) fn is_about_kin(head: &Head, dest: &Facts) -> bool {
-    let there = &head.dest;
-    let is_device = there.kind == EndpointKind::Block.name();
-    is_device && there.serial == dest.identity.serial && there.wwn == dest.identity.wwn
+/// Whether it may be about a device that shares bytes with `dest`: its disk, or a partition of it.
+pub(super) fn is_about_related(head: &Head, dest: &Facts) -> bool {
+    let recorded = &head.dest;
+    let is_device = recorded.kind == EndpointKind::Block.name();
+    is_device && recorded.serial == dest.identity.serial && recorded.wwn == dest.identity.wwn
 }
 
-/// Whether `path` leads to `dest`, or did before a folder above it was moved.
+/// Whether `path` is `dest`, or was before a directory above it was moved.
 fn is_file(path: &Path, dest: &Facts) -> bool {
     match path.metadata() {
         _ if path.to_string_lossy() == dest.path.to_string_lossy() => true,
@@ -39,7 +40,7 @@ pub(super) fn peek(path: &Path) -> Option<Head> {
     Some(read(BufReader::new(open_to_read(path).ok()?)).ok()?.head)
 }
 
-/// The refusal of a copy whose journal would be where `journal` is, which is about another destination.
+/// The error for a copy whose journal would have the path of `journal`, which is about another destination.
 pub(super) fn refusal(journal: &Journal, named: bool) -> Error {
     let (path, dest) = (journal.path().display(), &journal.head().dest.path);
     let what = format!(

@@ -1,4 +1,4 @@
-//! A journal as a mapfile of GNU ddrescue, and back.
+//! Converts a journal to a mapfile of GNU ddrescue, and back.
 use super::fits::{self, SAMPLE_BYTES, SAMPLES};
 use super::{head, place};
 use crate::core::{Access, Error, Existing, Extent, Kind, PlanSide, Result, Side};
@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-/// Opens a record file for reading; whatever is no regular file is refused.
+/// Opens a record file for reading; anything but a regular file is refused.
 fn opened(what: &str, path: &Path) -> Result<BufReader<File>> {
     let failed = |error: FileError| {
         let refused = matches!(error, FileError::NotRegular(_));
@@ -24,27 +24,28 @@ fn opened(what: &str, path: &Path) -> Result<BufReader<File>> {
     open_to_read(path).map(BufReader::new).map_err(failed)
 }
 
-/// What a mapfile that was made of a journal says.
+/// A mapfile that was exported from a journal.
 pub(crate) struct Exported {
     pub(crate) finished_bytes: u64,
     pub(crate) bad_bytes: u64,
-    /// Options of ddrescue for a copy that is not of the whole source; empty, or with a space at its end.
-    pub(crate) range: String,
+    /// Options of ddrescue for a copy of a part of the source; empty, or with a trailing space. `None`: the
+    /// copy is of ranges, and ddrescue would copy the bytes between them.
+    pub(crate) range: Option<String>,
 }
 
-/// A journal that was made of a mapfile, and what it says.
+/// A journal that was imported from a mapfile, and its claims.
 pub(crate) struct Imported {
     pub(crate) journal: PathBuf,
     pub(crate) durable_bytes: u64,
     pub(crate) unread_bytes: u64,
-    /// Bytes of the copy.
+    /// Length of the copy, in bytes.
     pub(crate) len: u64,
 }
 
-/// Writes what the journal says as a mapfile, which must not exist.
+/// Exports the journal as a mapfile, which must not exist.
 ///
 /// # Errors
-/// The journal cannot be believed, the mapfile is there or cannot be written.
+/// The journal is not valid, or the mapfile exists or cannot be written.
 pub(crate) fn export(journal: &Path, mapfile: &Path) -> Result<Exported> {
     let reading =
         read(opened("journal", journal)?).map_err(|fault| fault.into_error(&journal.display().to_string()))?;
@@ -52,22 +53,23 @@ pub(crate) fn export(journal: &Path, mapfile: &Path) -> Result<Exported> {
     let map = state.to_mapfile(head);
     let failed = |fault: crate::ledger::Fault| fault.into_error(&mapfile.display().to_string());
     MapfileFile::create(mapfile).and_then(|file| file.close(&map)).map_err(failed)?;
-    // ddrescue takes a place on the dest for that on the source, and what a mapfile leaves out for not tried.
+    // ddrescue assumes the same offset on both sides, and that parts missing from a mapfile were not tried.
     let (from, to) = (head.source.offset_bytes, head.dest.offset_bytes);
     let range = match head.len_bytes {
+        _ if head.ranges.is_some() => None,
         Some(len) if (from, to) != (0, 0) || head.source.size_bytes != Some(len) => {
-            format!("--input-position={from} --output-position={to} --size={len} ")
+            Some(format!("--input-position={from} --output-position={to} --size={len} "))
         }
-        _ => String::new(),
+        _ => Some(String::new()),
     };
     Ok(Exported { finished_bytes: state.durable.total_bytes(), bad_bytes: state.unread.total_bytes(), range })
 }
 
-/// Makes a journal of what the mapfile says about this copy. The dest is flushed before it is claimed.
+/// Imports a mapfile of this copy as a journal. The dest is flushed before it is claimed.
 ///
 /// # Errors
-/// The mapfile cannot be read, says nothing of this copy, or what it says is not on the dest; there is a journal; what
-/// forbids the copy itself.
+/// The mapfile cannot be read, is not about this copy, or does not match the dest; a journal already exists;
+/// the copy itself is refused.
 pub(crate) fn import(mapfile: &Path, options: &Options) -> Result<Imported> {
     let name = mapfile.display().to_string();
     let map = Mapfile::parse(opened("mapfile", mapfile)?).map_err(|fault| fault.into_error(&name))?;
@@ -80,7 +82,7 @@ pub(crate) fn import(mapfile: &Path, options: &Options) -> Result<Imported> {
             "Give the number of bytes with --count.",
         );
     };
-    let state = State::of_mapfile(&map, Extent::new(plan.source.offset, len));
+    let state = State::of_mapfile(&map, Extent::new(plan.source.map.start(), len));
     if state.durable.is_empty() {
         return refused(
             format!("cannot import: mapfile {name} lists no finished part of this copy"),
@@ -110,16 +112,16 @@ pub(crate) fn import(mapfile: &Path, options: &Options) -> Result<Imported> {
     }
     let access = Access { exclusive: false, existing: Existing::Keep, ..plan.dest.access };
     let dest_end = disks::open_compared(&PlanSide { access, ..plan.dest.clone() }, &dest)?;
-    // ddrescue waits for nothing: what it wrote may still be in memory only.
+    // ddrescue does not flush: its data may still be only in memory.
     dest_end.make_durable().map_err(|source| {
         Error::new(Kind::Io, format!("cannot flush destination {}", plan.dest.address)).on(Side::Dest).because(source)
     })?;
     let mut head = head(&plan, &source, &dest);
     fits::check_state(&format!("mapfile {name}"), &head, &state, &plan, &source, &dest)?;
     let source_end = disks::open_source(&plan.source, &source)?;
-    // Only where the source could be read: a bad place would be tried for minutes.
+    // Only finished parts: reading a bad sector would take minutes.
     for extent in sample_places(&state.durable, SAMPLES, SAMPLE_BYTES) {
-        let on_source = Extent::new(plan.source.offset + extent.offset, extent.len);
+        let on_source = plan.source.map.place(extent);
         if let Some(digest) = fits::digest_at(Side::Source, &source_end, on_source) {
             head.samples.push(Sample { offset_bytes: extent.offset, len_bytes: extent.len, digest });
         }

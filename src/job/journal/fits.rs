@@ -1,8 +1,8 @@
-//! Whether a journal still fits: who both sides are, and some of their bytes.
+//! Checks whether a journal still fits: the identity of both sides, and samples of their data.
 use super::ranges;
 use crate::core::{
-    Access, Arena, BlockDigest, Endpoint, Error, Existing, Extent, Facts, HashKind, Kind, Op, Plan, PlanSide, Request,
-    Result, Side,
+    Access, Arena, BlockDigest, Endpoint, EndpointKind, Error, Existing, Extent, Facts, HashKind, Kind, Op, Piece,
+    Plan, PlanSide, Request, Result, Side,
 };
 use crate::disks;
 use crate::ledger::journal::{FinalStamp, Head, Journal, Now, State, sample_places};
@@ -11,29 +11,29 @@ use rustix::fs::{FileType, Stat};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Samples of the source that a journal holds, and bytes of each: enough that another disk's contents are noticed.
+/// Number and length of the samples of the source in a journal: enough to detect the contents of another disk.
 pub(super) const SAMPLES: u64 = 16;
 
 pub(super) const SAMPLE_BYTES: u64 = 64 << 10;
 
-/// Places of what is durable that are compared on both sides.
+/// Number of samples of the durable data that are compared on both sides.
 const COMPARED: u64 = 16;
 
-/// Misfits that a message names.
+/// Maximum number of mismatches in a message.
 const NAMED: usize = 4;
 
-/// Refuses a journal that is of another copy, or of sides that are no longer what they were.
+/// Refuses a journal of another copy, or of sides that have changed.
 ///
 /// # Errors
-/// Refused, with everything that does not fit; what opening either side for reading said.
+/// Refused, with every mismatch; the error of opening either side for reading.
 pub(super) fn check(journal: &Journal, plan: &Plan, source: &Facts, dest: &Facts) -> Result<()> {
     let record_file = format!("journal {}", journal.path().display());
     check_state(&record_file, journal.head(), journal.state(), plan, source, dest)?;
     check_unwritten(&record_file, journal, &dest.path)
 }
 
-/// Refuses where another process wrote to a file after the copy to it ended in good order. After a copy that was killed
-/// it is impossible to know: it wrote itself, behind its last line.
+/// Refuses if another process wrote to a file after the copy to it ended in an orderly way. After a copy that
+/// was killed that cannot be determined: it may have written data after its last line.
 fn check_unwritten(record_file: &str, journal: &Journal, dest: &Path) -> Result<()> {
     let Some(then) = journal.ended() else { return Ok(()) };
     let Some(now) = rustix::fs::stat(dest).ok().and_then(|stat| ended_as(&stat)) else { return Ok(()) };
@@ -50,7 +50,7 @@ fn check_unwritten(record_file: &str, journal: &Journal, dest: &Path) -> Result<
     Err(Error::new(Kind::Refused, format!("cannot resume: {record_file} does not match: {mismatch}")).advise(advice))
 }
 
-/// What a regular file is at the end of a copy; `None` for anything else.
+/// The stamp of a regular file at the end of a copy; `None` for anything else.
 pub(super) fn ended_as(stat: &Stat) -> Option<FinalStamp> {
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return None;
@@ -59,7 +59,7 @@ pub(super) fn ended_as(stat: &Stat) -> Option<FinalStamp> {
     Some(FinalStamp { dest_mtime: format!("{mtime:.9}"), dest_size_bytes: u64::try_from(stat.st_size).ok()? })
 }
 
-/// The same of what `record file` says.
+/// The same for a record file.
 ///
 /// # Errors
 /// As for [`check`].
@@ -71,11 +71,12 @@ pub(super) fn check_state(
     source: &Facts,
     dest: &Facts,
 ) -> Result<()> {
-    let (from, to) = (SideIdentity::of(source, plan.source.offset), SideIdentity::of(dest, plan.dest.offset));
+    let (from, to) = (SideIdentity::of(source, plan.source.map.start()), SideIdentity::of(dest, plan.dest.map.start()));
     let then: Vec<_> = head.samples.iter().map(|sample| Some(sample.digest)).collect();
     let ranges = ranges::digest(plan);
-    let now = Now { len_bytes: plan.len, ranges, source: &from, dest: &to, samples: &then, dest_differs: &[] };
-    // Before any byte is read: of another disk none need be.
+    let maps = Side::BOTH.map(|side| &plan.side(side).map);
+    let now = Now { len_bytes: plan.len, ranges, maps, source: &from, dest: &to, samples: &then, dest_differs: &[] };
+    // Before any data is read: if it is another disk, no read is necessary.
     refuse(record_file, head.mismatches(state, &now))?;
     if state.durable.is_empty() {
         return Ok(());
@@ -84,19 +85,24 @@ pub(super) fn check_state(
     let samples: Vec<_> = head
         .samples
         .iter()
-        .map(|sample| (plan.source.offset + sample.offset_bytes, sample.len_bytes))
-        .map(|(offset, len)| digest_at(Side::Source, &source_end, Extent::new(offset, len)))
+        .map(|sample| Extent::new(plan.source.map.at(sample.offset_bytes), sample.len_bytes))
+        .map(|place| digest_at(Side::Source, &source_end, place))
         .collect();
     let samples = passed_over(samples, &then, plan);
+    if dest.kind == EndpointKind::Object {
+        // Parts of an upload cannot be read; the store lists them with their tags.
+        return refuse(record_file, head.mismatches(state, &Now { samples: &samples, ..now }));
+    }
     let access = Access { exclusive: false, existing: Existing::Keep, ..plan.dest.access };
     let dest_end = disks::open_compared(&PlanSide { access, ..plan.dest.clone() }, dest)?;
     let (mut dest_differs, mut unreadable) = (Vec::new(), Vec::new());
     for place in sample_places(&state.durable, COMPARED, SAMPLE_BYTES) {
-        let [on_source, on_dest] = Side::BOTH.map(|side| Extent::new(plan.side(side).offset + place.offset, place.len));
+        let Some(Piece { copy: place, at }) = plan.pieces(place).next() else { continue };
+        let [on_source, on_dest] = at.map(|at| Extent::new(at, place.len));
         match digest_at(Side::Source, &source_end, on_source) {
-            Some(there) if Some(there) == digest_at(Side::Dest, &dest_end, on_dest) => {}
+            Some(digest) if Some(digest) == digest_at(Side::Dest, &dest_end, on_dest) => {}
             Some(_) => dest_differs.push(place),
-            None if plan.on_error.looks_closer() => {}
+            None if plan.on_error.reads_around() => {}
             None => unreadable.push(Mismatch::Unreadable { side: Side::Source, extent: on_source }),
         }
     }
@@ -105,10 +111,10 @@ pub(super) fn check_state(
     refuse(record_file, mismatches)
 }
 
-/// A source of which not all can be read is still the one that it was, as long as some of what is remembered of it can
-/// be read and is the same: a disk that is dying has to be continued.
+/// Ignores samples that can no longer be read. A source that is partly unreadable counts as unchanged if some
+/// of its samples can be read and match: copies of failing disks must be resumable.
 fn passed_over(now: Vec<Option<BlockDigest>>, then: &[Option<BlockDigest>], plan: &Plan) -> Vec<Option<BlockDigest>> {
-    if !plan.on_error.looks_closer() || now.iter().all(Option::is_none) {
+    if !plan.on_error.reads_around() || now.iter().all(Option::is_none) {
         return now;
     }
     now.into_iter().zip(then).map(|(now, then)| now.or(*then)).collect()
@@ -133,7 +139,7 @@ fn refuse(record_file: &str, mismatches: Vec<Mismatch>) -> Result<()> {
     Err(Error::new(Kind::Refused, what).advise(advice))
 }
 
-/// The digest of these bytes of one side; `None` where they cannot be read, or do not exist.
+/// The digest of these bytes of one side; `None` if they cannot be read, or do not exist.
 pub(super) fn digest_at(side: Side, end: &Arc<dyn Endpoint>, extent: Extent) -> Option<BlockDigest> {
     let len = u32::try_from(extent.len).ok().filter(|&len| u64::from(len) <= SAMPLE_BYTES)?;
     let arena = Arena::map(SAMPLE_BYTES as usize).ok()?;

@@ -1,42 +1,42 @@
-//! Who writes the journal while the copy runs.
+//! Writes the journal while the copy runs.
 use super::fits::{SAMPLE_BYTES, SAMPLES, digest_at, ended_as};
 use super::place;
-use crate::core::{CheckpointSink, Endpoint, Error, Extent, ExtentSet, Kind, Plan, Result, Side};
+use crate::core::{AddressMap, CheckpointSink, Endpoint, Error, Extent, ExtentSet, Kept, Kind, Plan, Result, Side};
 use crate::ledger::journal::{FinalStamp, Head, Journal, Sample, sample_places};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The same where a head has to move for each.
+/// Number of samples on a rotational disk.
 const SAMPLES_UNDER_A_HEAD: u64 = 6;
 
-/// Writes a journal, which is made when there is something to write: a copy that is over before its first checkpoint
-/// never has one.
+/// Writes a journal, which is created when there is something to write: a copy that ends before its first
+/// checkpoint never has one.
 #[derive(Clone)]
 pub(super) struct JournalWriter(Arc<Mutex<Inner>>);
 
 struct Inner {
     path: PathBuf,
-    /// Without samples as long as there is no journal.
+    /// Has no samples until the journal is created.
     head: Head,
     source: Arc<dyn Endpoint>,
     samples: u64,
-    /// What is copied of the source, counted from the first byte of the copy; `None`: all.
-    ranges: Option<Vec<Extent>>,
+    /// The address map of the source.
+    on_source: AddressMap,
     journal: Option<Journal>,
     /// When this run began, in the form of [`FinalStamp::dest_mtime`].
     began: String,
-    /// What the dest was when an earlier run ended.
+    /// The stamp of the dest at the end of an earlier run.
     before: Option<FinalStamp>,
 }
 
-/// What became of a journal after a copy.
+/// The state of a journal after a copy.
 #[derive(Default)]
 pub(super) struct JournalEnd {
-    /// Where it is left.
+    /// Its path, if it was kept.
     pub(super) left: Option<PathBuf>,
-    /// Bytes that it says could not be read.
+    /// Bytes that it records as unreadable.
     pub(super) unread_bytes: u64,
-    /// What the user should know about it.
+    /// A note for the user.
     pub(super) note: Option<String>,
 }
 
@@ -48,16 +48,17 @@ impl Inner {
     fn begin(&mut self) -> Result<&mut Journal> {
         if self.journal.is_none() {
             let mut head = self.head.clone();
-            let whole = || vec![Extent::new(0, head.len_bytes.unwrap_or(0))];
-            let whole: ExtentSet = self.ranges.clone().unwrap_or_else(whole).into_iter().collect();
+            let whole: ExtentSet = [Extent::new(0, head.len_bytes.unwrap_or(0))].into_iter().collect();
             for place in sample_places(&whole, self.samples, SAMPLE_BYTES) {
-                let on_source = Extent::new(head.source.offset_bytes + place.offset, place.len);
-                // What cannot be read is no sample; the copy has its own way with it.
+                let len = place.len.min(self.on_source.run_bytes(place.offset));
+                let place = Extent::new(place.offset, len);
+                let on_source = self.on_source.place(place);
+                // Unreadable bytes give no sample; the copy handles their error.
                 if let Some(digest) = digest_at(Side::Source, &self.source, on_source) {
                     head.samples.push(Sample { offset_bytes: place.offset, len_bytes: place.len, digest });
                 }
             }
-            // It exists from the first journal on: nothing is made before the user agreed.
+            // The journal does not exist before the first call: nothing is created before the user agrees.
             let what = || format!("cannot create journal {}", self.path.display());
             place::prepare(&self.path).map_err(|cause| Error::new(Kind::Io, what()).because(cause))?;
             self.journal = Some(Journal::create(&self.path, head).map_err(|fault| self.error(fault))?);
@@ -67,7 +68,7 @@ impl Inner {
 }
 
 impl JournalWriter {
-    /// `journal` is one that is continued; `before`: what the dest was when it ended.
+    /// `journal` is one that is resumed; `before`: the stamp of the dest when it ended.
     pub(super) fn new(
         path: PathBuf,
         head: Head,
@@ -78,32 +79,32 @@ impl JournalWriter {
     ) -> Self {
         let samples = if plan.source.moves_head { SAMPLES_UNDER_A_HEAD } else { SAMPLES };
         let began = format!("{:.9}", jiff::Timestamp::now());
-        let ranges = plan.ranges_from_first();
-        JournalWriter(Arc::new(Mutex::new(Inner { path, head, source, samples, ranges, journal, began, before })))
+        let on_source = plan.source.map.clone();
+        JournalWriter(Arc::new(Mutex::new(Inner { path, head, source, samples, on_source, journal, began, before })))
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut Inner) -> T) -> T {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Makes the journal now.
+    /// Creates the journal now.
     pub(super) fn begin(&self) -> Result<()> {
         self.with(|inner| inner.begin().map(|_| ()))
     }
 
-    /// After a copy: the journal goes when `all_done`, or when it says nothing. One that stays says what `dest` is now,
-    /// to which nothing more is written.
-    pub(super) fn settle(&self, all_done: bool, dest: Option<&Arc<dyn Endpoint>>) -> JournalEnd {
+    /// After a copy: removes the journal if `all_done`, or if it claims nothing. One that is kept gets a stamp
+    /// of `dest`, to which nothing more is written.
+    pub(super) fn close(&self, all_done: bool, dest: Option<&Arc<dyn Endpoint>>) -> JournalEnd {
         self.with(|inner| {
             let Some(mut journal) = inner.journal.take() else { return JournalEnd::default() };
             let state = journal.state();
             if !all_done && !state.durable.is_empty() {
                 let unread_bytes = state.unread.total_bytes();
-                // Some file systems keep no time of writing: theirs is older than what was written.
+                // Some file systems store no modification time: theirs is older than the write.
                 let is_kept =
                     |ended: &FinalStamp| ended.dest_mtime >= inner.began || inner.before.as_ref() == Some(ended);
                 if let Some(ended) = dest.and_then(ended_now).filter(is_kept) {
-                    // Without that line the journal claims no less.
+                    // Without that line the journal still claims the same bytes.
                     let _ = journal.end(ended);
                 }
                 return JournalEnd { left: Some(inner.path.clone()), unread_bytes, note: None };
@@ -118,21 +119,23 @@ impl JournalWriter {
     }
 }
 
-/// What a destination file is now. The time of its last write has to survive a power loss too, or it would be another
-/// one afterwards.
+/// The present stamp of a destination file. Its modification time must survive a power loss too, otherwise it
+/// would differ afterwards.
 fn ended_now(dest: &Arc<dyn Endpoint>) -> Option<FinalStamp> {
     let file = dest.descriptor()?;
-    // Of a device there is nothing to say.
+    // Devices have no stamp.
     ended_as(&rustix::fs::fstat(file).ok()?)?;
     rustix::fs::fsync(file).ok()?;
     ended_as(&rustix::fs::fstat(file).ok()?)
 }
 
 impl CheckpointSink for JournalWriter {
-    fn keep(&mut self, durable: &ExtentSet, unread: &ExtentSet) -> Result<()> {
-        let [durable, unread] = [durable, unread].map(|set| set.iter().collect::<Vec<Extent>>());
+    fn keep(&mut self, kept: &Kept, unread: &ExtentSet) -> Result<()> {
+        let [durable, unread] = [&kept.bytes, unread].map(|set| set.iter().collect::<Vec<Extent>>());
         self.with(|inner| {
-            let appended = inner.begin()?.append(&durable, &unread);
+            let journal = inner.begin()?;
+            let added = kept.upload.as_ref().map_or(Ok(()), |upload| journal.add_upload(upload));
+            let appended = added.and_then(|()| journal.append(&durable, &unread));
             appended.map_err(|fault| inner.error(fault))
         })
     }

@@ -1,8 +1,9 @@
-//! The journal of a copy: where it is, what happens to an old one, whether it still fits, and who writes to it.
+//! The journal of a copy: its path, what happens to an existing one, whether it still fits, and how it is
+//! written.
 mod about;
+mod directories;
 mod exchange;
 mod fits;
-mod folders;
 mod foreign;
 mod journal_writer;
 mod pending;
@@ -10,20 +11,22 @@ mod place;
 mod ranges;
 mod remove;
 mod stale;
+mod upload;
 mod waiting;
 
 use crate::core::{
-    CheckpointPlan, Ended, Endpoint, EndpointKind, Error, ExtentSet, Facts, Kind, Outcome, Plan, Result, Side,
+    CheckpointPlan, Ended, Endpoint, EndpointKind, Error, ExtentSet, Facts, Kept, Kind, Outcome, Plan, Reason, Result,
+    Side, Upload,
 };
 use crate::job::beside;
 use crate::ledger::journal::{Head, Journal};
 use crate::ledger::{FaultKind, SideIdentity};
 use crate::plan::{JournalChoice, Options, words};
+pub(crate) use directories::{all as directories_of_devices, keep_in};
 pub(crate) use exchange::{Exported, Imported, export, import};
-pub(crate) use folders::{all as folders_of_devices, keep_in};
 use journal_writer::JournalWriter;
 pub(crate) use pending::{PendingCopies, find_all};
-pub(crate) use place::{are_there, of as place_of, of_device, of_kin, prepare, start_on_disk};
+pub(crate) use place::{any_exists, of as place_of, of_device, of_related, prepare, start_on_disk};
 pub(crate) use remove::Removal;
 pub(crate) use stale::Stale;
 use std::path::{Path, PathBuf};
@@ -32,33 +35,36 @@ use std::time::Duration;
 use waiting::Waiting;
 pub(crate) use waiting::{ResumeChoice, Unfinished};
 
-/// Least and greatest time between two checkpoints, unless the user says.
+/// Minimum and maximum time between two checkpoints by default.
 const EVERY: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(60)];
 
-/// What was found where the journal of a copy is to be, before anything is changed.
+/// What exists at the path of a copy's journal, before anything is changed.
 pub(crate) struct ExistingJournal {
-    /// Where it is, or is to be; `None`: none is kept.
+    /// Its path, existing or not; `None`: no journal is kept.
     path: Option<PathBuf>,
-    /// The user named the place.
+    /// The user named the path.
     named: bool,
-    /// A journal that is there: of this copy with `--resume`, else of another that this one puts an end to.
+    /// An existing journal: of this copy with `--resume`, else of another copy, which this one supersedes.
     old: Option<Journal>,
-    /// Others that claim something about the dest.
+    /// Other journals that claim bytes of the dest.
     stale: Vec<Stale>,
-    /// Those of them that could be continued and are not discarded.
+    /// Those of them that could be resumed and are not discarded.
     waiting: Vec<Waiting>,
     resumes: bool,
+    /// The upload of an earlier run that continues, with the parts that the store still has.
+    upload: Option<Upload>,
     head: Head,
     every: [Duration; 2],
-    /// What the user should know before it begins.
+    /// Warnings to print before the copy begins.
     pub(crate) warnings: Vec<String>,
 }
 
-/// Looks for the journal and, with `--resume`, whether it fits. Changes nothing, but for a torn last line.
+/// Searches for the journal and, with `--resume`, checks whether it fits. Changes nothing except a torn last
+/// line.
 ///
 /// # Errors
-/// There is nothing to resume, or it does not fit: Refused. The place is that of a side, or something else is there:
-/// Refused. A journal that cannot be read.
+/// There is nothing to resume, or it does not fit: Refused. The path is that of a side, or of a file that is
+/// not a journal: Refused. The journal cannot be read.
 pub(crate) fn look(options: &Options, plan: &Plan, source: &Facts, dest: &Facts) -> Result<ExistingJournal> {
     let (path, named) = match &options.journal {
         JournalChoice::At(path) => (Some(path.clone()), true),
@@ -71,11 +77,13 @@ pub(crate) fn look(options: &Options, plan: &Plan, source: &Facts, dest: &Facts)
         stale: Vec::new(),
         waiting: Vec::new(),
         resumes: options.resume,
+        upload: None,
         head: head(plan, source, dest),
         every: options.checkpoint.map_or(EVERY, |every| [every, every]),
         warnings: Vec::new(),
     };
-    // Where a journal is kept such a copy was refused. Where none is, the source may have the name that one would have.
+    // If a journal is kept, such a copy was refused. If none is, the source may have the name that a journal
+    // would have.
     let is_side = |path: &Path| [source, dest].into_iter().any(|facts| beside::leads_to(path, facts));
     found.path.take_if(|path| is_side(path));
     if options.resume {
@@ -88,7 +96,7 @@ pub(crate) fn look(options: &Options, plan: &Plan, source: &Facts, dest: &Facts)
             found.path = None;
         }
     }
-    // Of its own one the copy has its way; in a named place there may be one beside that in the place of all.
+    // This copy handles its own journal; with a named path there may be another one at the default path.
     let own = if found.named { found.path.clone() } else { place::of(dest) };
     let mut others = Stale::of(dest, own.as_deref());
     others.retain(|stale| !is_side(stale.path()));
@@ -96,18 +104,18 @@ pub(crate) fn look(options: &Options, plan: &Plan, source: &Facts, dest: &Facts)
         let waits = |stale: &Stale| stale.waits(place::of(dest).as_deref() != Some(stale.path()));
         found.waiting.extend(others.iter().filter_map(waits));
     }
-    if !dest.exists {
-        // Nothing that it claims is there any more. One in a named place may be about something else.
+    if !dest.exists && dest.kind != EndpointKind::Object {
+        // The bytes that it claims no longer exist. A journal that `--journal` names may be of another copy.
         let usual = place::of(dest);
-        let gone = |waiting: &mut Waiting| Some(&waiting.path) == usual.as_ref();
+        let removed = |waiting: &mut Waiting| Some(&waiting.path) == usual.as_ref();
         let words = |Waiting { path, .. }: Waiting| {
             format!("removed journal {}: the destination of that unfinished copy no longer exists", path.display())
         };
-        let gone: Vec<String> = found.waiting.extract_if(.., gone).map(words).collect();
-        found.warnings.extend(gone);
+        let removed: Vec<String> = found.waiting.extract_if(.., removed).map(words).collect();
+        found.warnings.extend(removed);
     }
-    let given_up = others.iter().filter(|stale| !found.awaits(stale.path()));
-    let warnings: Vec<String> = given_up.map(Stale::warning).collect();
+    let discarded = others.iter().filter(|stale| !found.awaits(stale.path()));
+    let warnings: Vec<String> = discarded.map(Stale::warning).collect();
     found.warnings.extend(warnings);
     found.stale.extend(others);
     Ok(found)
@@ -119,19 +127,45 @@ fn head(plan: &Plan, source: &Facts, dest: &Facts) -> Head {
         created: format!("{:.0}", jiff::Timestamp::now()),
         len_bytes: plan.len,
         ranges: ranges::digest(plan),
-        source: SideIdentity::of(source, plan.source.offset),
-        dest: SideIdentity::of(dest, plan.dest.offset),
+        source: SideIdentity::of(source, plan.source.map.start()),
+        dest: SideIdentity::of(dest, plan.dest.map.start()),
         samples: Vec::new(),
+        source_ranges: plan.source.map.ranges().into_iter().flatten().collect(),
     }
 }
 
 impl ExistingJournal {
-    /// There is a journal of a copy to this dest that did not come to its end.
+    /// Whether there is a journal of an unfinished copy to this dest.
     pub(crate) fn is_unfinished(&self) -> bool {
         self.old.is_some()
     }
 
-    /// How much a resumed copy by `plan` reads again, if it does.
+    /// Bytes that earlier runs have copied, with `--resume`.
+    pub(crate) fn already_bytes(&self) -> u64 {
+        self.already().total_bytes()
+    }
+
+    fn already(&self) -> ExtentSet {
+        let Some(old) = self.old.as_ref().filter(|_| self.resumes) else { return ExtentSet::new() };
+        match &self.upload {
+            Some(upload) => upload.bytes().intersection(&old.state().durable),
+            None => old.state().durable.clone(),
+        }
+    }
+
+    /// The upload of an earlier run that continues, if the dest is an object.
+    pub(crate) fn upload(&self) -> Option<&Upload> {
+        self.upload.as_ref()
+    }
+
+    /// The amount that earlier runs have copied, for the plan of a resumed copy.
+    pub(crate) fn resumed(&self) -> Option<Reason> {
+        let old = self.old.as_ref().filter(|_| self.resumes)?;
+        let because = format!("durable according to journal {}", old.path().display());
+        Some(Reason::new("already copied", words::exact(self.already_bytes()), because))
+    }
+
+    /// A warning about how much a resumed copy by `plan` reads again, if it does.
     pub(crate) fn reread_warning(&self, plan: &Plan) -> Option<String> {
         let old = self.old.as_ref().filter(|_| self.resumes && !plan.hashes.is_empty())?;
         let bytes = words::exact(old.state().durable.total_bytes());
@@ -141,20 +175,20 @@ impl ExistingJournal {
         ))
     }
 
-    /// A journal is kept.
+    /// Whether a journal is kept.
     pub(crate) fn is_kept(&self) -> bool {
         self.path.is_some()
     }
 
-    /// The journal at `path` is of a copy that waits.
+    /// Whether the journal at `path` is of an unfinished copy.
     fn awaits(&self, path: &Path) -> bool {
         self.waiting.iter().any(|waiting| waiting.path == path)
     }
 
-    /// What a dry run says of unfinished copies that wait.
+    /// The warnings of a dry run about unfinished copies.
     pub(crate) fn warnings(&self, dest: &str) -> Vec<String> {
         let words = |waiting: &Waiting| {
-            let ways = if waiting.of_kin || !self.source_lasts() {
+            let ways = if waiting.of_related || !self.source_lasts() {
                 "--restart discards it"
             } else {
                 "--resume continues it, --restart discards it"
@@ -167,20 +201,21 @@ impl ExistingJournal {
         self.waiting.iter().map(words).collect()
     }
 
-    /// Whether this copy's source can be read again, so that `--resume` can be said of it.
+    /// Whether this copy's source can be read again, so that `--resume` can be suggested.
     fn source_lasts(&self) -> bool {
         let kind = self.head.source.kind.as_str();
-        [EndpointKind::File, EndpointKind::Block].iter().any(|lasting| lasting.name() == kind)
+        [EndpointKind::File, EndpointKind::Block, EndpointKind::Nbd, EndpointKind::Http, EndpointKind::Object]
+            .iter()
+            .any(|lasting| lasting.name() == kind)
     }
 
-    /// The unfinished copy that waits, if any does; its `plan` is what would be done instead. `can_resume`: this
-    /// command can continue one.
+    /// The unfinished copy, if any; its `plan` is that of this copy. `can_resume`: this command can resume it.
     pub(crate) fn unfinished(&self, plan: &Plan, can_resume: bool) -> Option<Unfinished> {
         let waiting = self.waiting.first()?;
-        // Of a journal in a place of its own this command knows nothing but that.
-        let other = |waiting: &Waiting| waiting.of_kin || self.named && self.path.as_deref() != Some(&waiting.path);
+        // With `--journal`, this command can resume only from the journal at that path.
+        let other = |waiting: &Waiting| waiting.of_related || self.named && self.path.as_deref() != Some(&waiting.path);
         let can_resume = can_resume && self.source_lasts() && !self.waiting.iter().any(other);
-        let ways = match (waiting.of_kin, can_resume) {
+        let ways = match (waiting.of_related, can_resume) {
             (true, _) => "Finish that copy by running its command with --resume, or discard it with --restart",
             (false, false) if !self.source_lasts() => {
                 "This source cannot be read again, so this copy cannot resume that one: use --restart"
@@ -200,29 +235,34 @@ impl ExistingJournal {
             return nothing("no directory for journals of devices: neither XDG_STATE_HOME nor HOME is set".to_owned());
         };
         let opened = place::open(path).map_err(|fault| match foreign::is_foreign(path, &fault) {
-            true => foreign::refusal(path, self.named),
+            true => foreign::refusal(path, &fault, self.named),
             false => fault.into_error(&path.display().to_string()),
         });
         let Some(journal) = opened? else {
             return nothing(format!("journal {} does not exist", path.display()));
         };
         fits::check(&journal, plan, source, dest)?;
+        if dest.kind == EndpointKind::Object {
+            self.upload = Some(upload::present(&journal, dest)?);
+        }
         self.old = Some(journal);
         Ok(())
     }
 
-    /// A journal of another run claims what this one will make untrue.
+    /// Handles a journal of another run, which claims bytes that this run will overwrite.
     fn begin_anew(&mut self, options: &Options, kept: bool, dest: &Facts) -> Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
         let name = path.display().to_string();
         let old = match place::open(path) {
             Ok(old) => old,
-            // No journal is made there, so that it blocks nothing.
+            // No journal is created there, so the file does no harm.
             Err(fault) if !kept && foreign::is_ignored(path, &fault) => return Ok(()),
-            Err(fault) if foreign::is_foreign(path, &fault) => return Err(foreign::refusal(path, self.named)),
+            Err(fault) if foreign::is_foreign(path, &fault) => {
+                return Err(foreign::refusal(path, &fault, self.named));
+            }
             Err(fault) => match fault.kind {
-                // Nobody's work is in it any more.
-                FaultKind::Damaged | FaultKind::Truncated | FaultKind::Senseless(_) if !self.named => {
+                // Nothing can be recovered from it.
+                FaultKind::Damaged | FaultKind::Truncated | FaultKind::Invalid(_) if !self.named => {
                     self.warnings.push(format!("{fault}: discarding {name} of an unfinished copy to this destination"));
                     self.stale.push(Stale::damaged(path));
                     None
@@ -241,20 +281,20 @@ impl ExistingJournal {
                  journal {name}; this copy starts at the beginning"
             ));
         } else if durable_bytes > 0 {
-            self.waiting.push(Waiting { path: path.clone(), durable_bytes, of_kin: false });
+            self.waiting.push(Waiting { path: path.clone(), durable_bytes, of_related: false });
         }
         self.old = Some(old);
         Ok(())
     }
 
-    /// Looks whether the journal could be made later, when it is needed.
+    /// Checks whether the journal can be created later, when it is needed.
     fn can_be_made(&mut self, dry_run: bool) {
         let Some(path) = &self.path else {
             self.warnings
                 .push("no journal: neither XDG_STATE_HOME nor HOME is set; use --journal to name a file".to_owned());
             return;
         };
-        // A place that the user named is tried in earnest before the first write.
+        // A path that the user named is created before the first write.
         if self.named || dry_run {
             return;
         }
@@ -266,12 +306,13 @@ impl ExistingJournal {
         }
     }
 
-    /// Puts an end to an old journal, before anything is written to the dest, and begins a new one where the user
-    /// named the place. `None`: no journal is kept.
+    /// Removes an old journal, before anything is written to the dest, and creates a new one if the user named
+    /// the path. `None`: no journal is kept.
     ///
     /// # Errors
-    /// The old one cannot be removed; the new one cannot be made.
+    /// The old one cannot be removed; the new one cannot be created.
     pub(crate) fn begin(self, plan: &Plan, source: &Arc<dyn Endpoint>) -> Result<Option<ActiveJournal>> {
+        let resumed = self.already();
         let ExistingJournal { path, named, old, stale, resumes, head, every, .. } = self;
         stale.iter().try_for_each(Stale::end)?;
         let mut already = ExtentSet::new();
@@ -281,22 +322,23 @@ impl ExistingJournal {
                 let name = old.path().display().to_string();
                 before = old.ended().cloned();
                 old.reopen().map_err(|fault| fault.into_error(&name))?;
-                already = old.state().durable.clone();
+                already = resumed;
                 journal = Some(old);
             }
             Some(old) => {
                 let name = old.path().display().to_string();
+                upload::discard(&old);
                 old.remove().map_err(|fault| fault.into_error(&name))?;
             }
             None => {}
         }
         let Some(path) = path else { return Ok(None) };
-        let scribe = JournalWriter::new(path, head, source.clone(), plan, journal, before);
+        let writer = JournalWriter::new(path, head, source.clone(), plan, journal, before);
         if named && !resumes {
-            scribe.begin()?;
+            writer.begin()?;
         }
-        let keeping = CheckpointPlan { keeper: Box::new(scribe.clone()), every, already };
-        Ok(Some(ActiveJournal { keeping, left: FinishedJournal(scribe) }))
+        let keeping = CheckpointPlan { sink: Box::new(writer.clone()), every, already };
+        Ok(Some(ActiveJournal { keeping, left: FinishedJournal(writer) }))
     }
 }
 
@@ -307,42 +349,42 @@ pub(crate) struct ActiveJournal {
 }
 
 impl ActiveJournal {
-    /// Writes down what `dest` has already, as a manifest tells: a copy that is interrupted continues from there, and
-    /// as long as it has not, that manifest is not used again.
+    /// Records the data that `dest` already has according to a manifest: an interrupted copy is resumed from
+    /// there, and the manifest is not used again before the copy completes.
     ///
     /// # Errors
-    /// It cannot be made durable, or not be written down.
-    pub(crate) fn believe(&mut self, there: &ExtentSet, dest: &Arc<dyn Endpoint>) -> Result<()> {
+    /// `dest` cannot be flushed, or the journal cannot be written.
+    pub(crate) fn adopt(&mut self, present: &ExtentSet, dest: &Arc<dyn Endpoint>) -> Result<()> {
         dest.make_durable().map_err(|source| {
             Error::new(Kind::Io, "cannot flush the existing data of the destination").on(Side::Dest).because(source)
         })?;
         self.left.0.begin()?;
-        if !there.is_empty() {
-            self.keeping.keeper.keep(there, &ExtentSet::new())?;
+        if !present.is_empty() {
+            self.keeping.sink.keep(&Kept { bytes: present.clone(), upload: None }, &ExtentSet::new())?;
         }
-        self.keeping.already = there.clone();
+        self.keeping.already = present.clone();
         Ok(())
     }
 
-    /// The copy does not take place.
-    pub(crate) fn forget(&self) {
-        let _ = self.left.0.settle(true, None);
+    /// Removes the journal of a copy that is not made.
+    pub(crate) fn discard(&self) {
+        let _ = self.left.0.close(true, None);
     }
 }
 
-/// What is left of a journal after a copy.
+/// The journal after a copy.
 pub(crate) struct FinishedJournal(JournalWriter);
 
 impl FinishedJournal {
-    /// Removes the journal of a copy that needs none any more; says of another where it is. One that lacks what could
-    /// not be read is complete, and still needs it: those places may be readable another time. Nothing is written to
-    /// `dest` any more.
-    pub(crate) fn settle(&self, outcome: &mut Outcome, dest: &Arc<dyn Endpoint>) {
+    /// Removes the journal of a copy that no longer needs one; otherwise records its path in `outcome`. A
+    /// complete copy with unreadable sectors still needs it: they may be readable another time. Nothing more is
+    /// written to `dest`.
+    pub(crate) fn close(&self, outcome: &mut Outcome, dest: &Arc<dyn Endpoint>) {
         let all_read = outcome.unread[Side::Source.index()].is_empty();
-        let settled = self.0.settle(matches!(outcome.ended, Ended::Complete) && all_read, Some(dest));
-        outcome.notes.extend(settled.note);
+        let journal_end = self.0.close(matches!(outcome.ended, Ended::Complete) && all_read, Some(dest));
+        outcome.notes.extend(journal_end.note);
         if let Some(kept) = &mut outcome.kept {
-            (kept.left, kept.unread_bytes) = (settled.left, settled.unread_bytes);
+            (kept.left, kept.unread_bytes) = (journal_end.left, journal_end.unread_bytes);
         }
     }
 }

@@ -1,9 +1,12 @@
-//! By which the list of a copy of ranges is known again.
-use crate::core::{BlockDigest, Extent, HashKind, Plan};
+//! Identifies the lists of a copy of ranges.
+use crate::core::{BlockDigest, Extent, HashKind, Plan, Side};
 
-/// The digest of the ranges of a copy; `None`: it is of one run of bytes.
+/// The digest of the lists of a copy; `None`: it has none. Journals of haul 0.1.0 have another digest for the
+/// same list: their offsets include the bytes between its ranges.
 pub(super) fn digest(plan: &Plan) -> Option<BlockDigest> {
-    let line = |range: &Extent| format!("{} {}\n", range.offset, range.len);
-    let lines = plan.ranges.as_ref().map(|ranges| ranges.extents().iter().map(line).collect::<String>())?;
-    Some(BlockDigest::of(HashKind::Blake3, lines.as_bytes()))
+    let lines = |side: Side| {
+        let line = |range: Extent| format!("{} {} {}\n", side.key(), range.offset, range.len);
+        plan.side(side).map.ranges().into_iter().flatten().map(line).collect::<String>()
+    };
+    plan.is_listed().then(|| BlockDigest::of(HashKind::Blake3, Side::BOTH.map(lines).concat().as_bytes()))
 }

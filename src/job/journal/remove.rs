@@ -1,16 +1,16 @@
-//! Journals that are to be removed, because nobody wants to continue their copies.
+//! Removes journals of copies that will not be resumed.
 use super::pending::{PendingCopies, journal_of, nothing};
 use crate::core::{Error, Kind, PendingCopy, Result};
 use crate::ledger::journal::Journal;
 use crate::ledger::{Fault, FaultKind};
 use std::path::{Path, PathBuf};
 
-/// A journal that is to be removed; locked until then, so that no copy begins that needs it.
+/// A journal to be removed; locked until then, so that no copy begins that needs it.
 pub(crate) struct Removal {
     path: PathBuf,
     /// `None`: it is damaged.
     journal: Option<Journal>,
-    /// What would be given up; `None` where it is damaged.
+    /// The unfinished copy that would be discarded; `None` if the journal is damaged.
     pub(crate) copy: Option<PendingCopy>,
 }
 
@@ -18,7 +18,7 @@ impl Removal {
     /// The journal that `address` names: a journal itself, or the destination of an unfinished copy.
     ///
     /// # Errors
-    /// There is none; it is something else; a running copy uses it: Refused.
+    /// It does not exist; it is not a journal; a running copy uses it: Refused.
     pub(crate) fn of(address: &str) -> Result<Removal> {
         let path = journal_of(address)?;
         let mut found = PendingCopies::default();
@@ -33,15 +33,15 @@ impl Removal {
         }
     }
 
-    /// Where it is.
+    /// Its path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Removes it.
+    /// Removes the journal.
     ///
     /// # Errors
-    /// Another file has its name by now, or the file system fails.
+    /// Another file now has its name, or the file system fails.
     pub(crate) fn carry_out(self) -> Result<()> {
         match self.journal {
             Some(journal) => journal.remove(),
@@ -51,9 +51,9 @@ impl Removal {
     }
 }
 
-/// It is a journal, of which no copy can be continued.
+/// Whether it is a journal from which no copy can be resumed.
 fn is_broken(fault: &Fault) -> bool {
-    matches!(fault.kind, FaultKind::Damaged | FaultKind::Truncated | FaultKind::Senseless(_))
+    matches!(fault.kind, FaultKind::Damaged | FaultKind::Truncated | FaultKind::Invalid(_))
 }
 
 fn running(path: &Path) -> Error {

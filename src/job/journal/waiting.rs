@@ -1,40 +1,40 @@
-//! Unfinished copies that wait to be continued, when a copy is to begin at the start: no work is abandoned without
-//! notice.
+//! Unfinished copies that could be resumed, when a copy is to start from the beginning: none is discarded
+//! without asking.
 use std::path::PathBuf;
 
-/// An unfinished copy whose journal says that some of its bytes are durable.
+/// An unfinished copy whose journal claims bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Waiting {
     pub(super) path: PathBuf,
     pub(super) durable_bytes: u64,
     /// It is to another device that shares bytes with the dest: its disk, or a partition of it.
-    pub(super) of_kin: bool,
+    pub(super) of_related: bool,
 }
 
 impl Waiting {
-    /// A clause.
+    /// The copy: a clause.
     pub(super) fn words(&self, dest: &str) -> String {
-        let whose = if self.of_kin { "a partition or the disk of destination" } else { "destination" };
+        let whose = if self.of_related { "a partition or the disk of destination" } else { "destination" };
         let (bytes, path) = (self.durable_bytes, self.path.display());
         format!("unfinished copy to {whose} {dest}: {bytes} bytes are durable, according to journal {path}")
     }
 }
 
-/// What is to be asked about an unfinished copy.
+/// The question about an unfinished copy.
 pub(crate) struct Unfinished {
-    /// Which it is: a clause.
+    /// The copy: a clause.
     pub(crate) what: String,
-    /// What the user can do where there is no terminal: the start of a sentence.
+    /// What the user can do without a terminal: the start of a sentence.
     pub(crate) ways: &'static str,
-    /// This command can continue it.
+    /// This command can resume it.
     pub(crate) can_resume: bool,
 }
 
-/// What is to become of it.
+/// The decision about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResumeChoice {
-    /// It is continued.
+    /// Resume it.
     Resume,
-    /// It is abandoned.
+    /// Discard it.
     Restart,
 }

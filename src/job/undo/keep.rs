@@ -1,4 +1,4 @@
-//! Saving the original data of a device before anything is written there.
+//! Saves the original data of a device before anything is written to it.
 use crate::core::{Arena, Endpoint, Error, Extent, Facts, Kind, Op, Request, Result, Side, Stop};
 use crate::ledger::SideIdentity;
 use crate::ledger::undo::{Head, Undo, UndoMaking};
@@ -7,33 +7,33 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Pieces that are kept and put back at once, in bytes: large enough for any disk's rate.
+/// Size of the pieces that are saved and restored, in bytes: large enough for the full rate of any disk.
 pub(crate) const AT_ONCE_BYTES: u32 = 4 << 20;
 
-/// What is kept, and how much of it.
+/// What to save, and how much of it.
 pub(crate) struct UndoTask<'a> {
     pub(crate) facts: &'a Facts,
     pub(crate) end: &'a Arc<dyn Endpoint>,
-    /// Where, at most.
+    /// The extents to save, at most.
     pub(crate) places: &'a [Extent],
-    /// As much as there is time for, but something of every place.
+    /// Time limit; something of every extent is saved in any case.
     pub(crate) time: Duration,
 }
 
-/// What was kept.
+/// What was saved.
 pub(crate) struct KeptOriginals {
     pub(crate) undo: Undo,
-    /// What may be written over now, from the start of each place.
+    /// The extents that may be overwritten now, each from its start.
     pub(crate) extents: Vec<Extent>,
-    /// Where reading failed; what lies there is not kept, and not written over.
+    /// The extents that could not be read; they are neither saved nor overwritten.
     pub(crate) bad: Vec<BadRange>,
 }
 
-/// Keeps originals at `path`. Once this returns they are durable, and what was kept may be written over. `None`: it was
-/// asked to stop, and nothing is left.
+/// Saves original data in the file at `path`. When this returns it is durable, and the saved extents may be
+/// overwritten. `None`: it was stopped, and the file was removed.
 ///
 /// # Errors
-/// Nothing could be read, or nothing can be kept there.
+/// Nothing could be read, or nothing can be saved there.
 pub(crate) fn keep(path: &Path, asked: &UndoTask<'_>, stop: &Stop) -> Result<Option<KeptOriginals>> {
     let UndoTask { facts, end, places, time } = *asked;
     let failed = |fault: crate::ledger::Fault| fault.into_error(&path.display().to_string());
@@ -47,19 +47,19 @@ pub(crate) fn keep(path: &Path, asked: &UndoTask<'_>, stop: &Stop) -> Result<Opt
     let mut mover = Mover::new(end)?;
     let (mut kept, mut open) = (vec![0; places.len()], vec![true; places.len()]);
     let (began, mut bad) = (Instant::now(), Vec::new());
-    // In turn, so that there is something of every place when time is up.
+    // In turn, so that every extent is partly saved when the time limit is reached.
     while open.contains(&true) && (began.elapsed() < time || kept.iter().all(|&bytes| bytes == 0)) {
         for (at, place) in places.iter().enumerate().filter(|(at, _)| open[*at]).collect::<Vec<_>>() {
-            if stop.is_asked() {
+            if stop.is_requested() {
                 return Ok(None);
             }
             let len = (place.len - kept[at]).min(AT_ONCE_BYTES.into());
             let extent = Extent::new(place.offset + kept[at], len);
             match mover.read(extent) {
                 Ok(bytes) => making.keep(extent.offset, bytes).map_err(failed)?,
-                Err(error) if matches!(end.diagnose(Op::Read, extent.offset, &error), Kind::Gone) => {
+                Err(error) if matches!(end.diagnose(Op::Read, extent.offset, &error), Kind::Disconnected) => {
                     return Err(Error::of_request(
-                        Kind::Gone,
+                        Kind::Disconnected,
                         Op::Read,
                         Side::Dest,
                         &facts.address,
@@ -76,8 +76,8 @@ pub(crate) fn keep(path: &Path, asked: &UndoTask<'_>, stop: &Stop) -> Result<Opt
             kept[at] += extent.len;
             open[at] = kept[at] < place.len;
         }
-        // Writing them down is a part of the time that keeping takes.
-        making.settle().map_err(failed)?;
+        // The time limit includes writing.
+        making.sync().map_err(failed)?;
     }
     let extents: Vec<Extent> = places
         .iter()
@@ -116,7 +116,7 @@ impl<'a> Mover<'a> {
         Ok(&self.request.buffer.bytes()[..extent.len as usize])
     }
 
-    /// Writes them from `offset` on.
+    /// Writes `bytes` at `offset`.
     pub(crate) fn write(&mut self, offset: u64, bytes: &[u8]) -> std::io::Result<()> {
         self.request.buffer.bytes_mut()[..bytes.len()].copy_from_slice(bytes);
         self.transfer(Op::Write, Extent::new(offset, bytes.len() as u64))

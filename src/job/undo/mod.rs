@@ -1,5 +1,5 @@
-//! The original data of a device whose write rate is measured: saved, and restored; also by the next run, where a crash
-//! came between.
+//! The original data of a device whose write rate is measured: saved, and restored, after a crash by the next
+//! run.
 mod keep;
 mod put_back;
 mod waiting;
@@ -15,13 +15,13 @@ use crate::plan;
 pub(crate) use keep::{AT_ONCE_BYTES, Mover, UndoTask, keep};
 pub(crate) use put_back::{NotPutBack, PutBack, put_back};
 use std::path::{Path, PathBuf};
-pub(crate) use waiting::{are_there, explain, find_all, read_warnings, write_warnings};
+pub(crate) use waiting::{any_exists, explain, find_all, read_warnings, write_warnings};
 pub(crate) use words::stays;
 
-/// Where the undo journal of a device is, or would be.
+/// The path of the undo journal of a device, existing or not.
 ///
 /// # Errors
-/// There is no folder for it.
+/// There is no directory for it.
 pub(crate) fn place(device: &Facts) -> Result<PathBuf> {
     journal::of_device(device, "undo").ok_or_else(|| {
         let what = "no directory to save the original data in: neither XDG_STATE_HOME nor HOME is set";
@@ -29,7 +29,7 @@ pub(crate) fn place(device: &Facts) -> Result<PathBuf> {
     })
 }
 
-/// Puts back what an earlier run left on the device, if any did.
+/// Restores the data that an earlier run overwrote on the device, if there was one.
 ///
 /// # Errors
 /// Another process wrote there, or is measuring now; the journal is damaged; the device or the file system
@@ -47,7 +47,7 @@ pub(crate) fn put_back_earlier(device: &Facts) -> Result<Option<PutBack>> {
     put_back(undo, &end).map(Some).map_err(|not_back| not_back.error)
 }
 
-/// The same before a copy to this dest, of which `notes` are.
+/// The same before a copy to this dest, whose notes are `notes`.
 ///
 /// # Errors
 /// As for [`put_back_earlier`].
@@ -58,12 +58,12 @@ pub(crate) fn before_writing(dest: &Facts, notes: &mut PlanNotes, operator: &dyn
     Ok(())
 }
 
-/// Where it would be, for a device; nothing else has one.
+/// The path of the undo journal of a device; `None` for anything else.
 fn of(device: &Facts) -> Option<PathBuf> {
     (device.kind == EndpointKind::Block).then(|| journal::of_device(device, "undo")).flatten()
 }
 
-/// What about the device is not as the journal remembers it.
+/// How the device differs from its description in the journal.
 fn mismatch(undo: &Undo, device: &Facts) -> Option<String> {
     let (then, now) = (&undo.head().device, SideIdentity::of(device, 0));
     if then.size_bytes != now.size_bytes {
@@ -77,15 +77,15 @@ fn size(side: &SideIdentity) -> u64 {
     side.size_bytes.unwrap_or(0)
 }
 
-/// Makes the folder of `path`, so that what is in it survives a power loss, too.
+/// Creates the directory of `path`, so that its contents survive a power loss, too.
 ///
 /// # Errors
-/// It cannot be made.
-pub(crate) fn make_folder(path: &Path) -> Result<()> {
+/// It cannot be created.
+pub(crate) fn make_directory(path: &Path) -> Result<()> {
     let made = journal::prepare(path).and_then(|()| {
-        // As far up as a folder may have been made just now: state, haul.
-        let mut ours = path.ancestors().skip(2).take(3).filter(|folder| !folder.as_os_str().is_empty());
-        ours.try_for_each(|folder| std::fs::File::open(folder)?.sync_all())
+        // Includes the parents that may have been created just now: state, haul.
+        let mut ours = path.ancestors().skip(2).take(3).filter(|directory| !directory.as_os_str().is_empty());
+        ours.try_for_each(|directory| std::fs::File::open(directory)?.sync_all())
     });
     made.map_err(|error: std::io::Error| {
         let what = format!("cannot create a file for the original data, {}", path.display());

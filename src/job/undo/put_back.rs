@@ -1,4 +1,4 @@
-//! Putting originals back: what carries the session's content, and nothing else.
+//! Restores original data: overwrites the test data of the session, and nothing else.
 use super::keep::{AT_ONCE_BYTES, Mover};
 use crate::core::{Endpoint, Error, Extent, ExtentSet, Kind, Op, Result, Side};
 use crate::ledger::undo::{Content, Original, PIECE_BYTES, Undo};
@@ -6,41 +6,41 @@ use crate::measure::NotRestored;
 use std::io;
 use std::sync::Arc;
 
-/// Places that a message names.
+/// Maximum number of extents in a message.
 const NAMED: usize = 4;
 
-/// Failures in one piece after which it is not cut any smaller: each of them may take a disk seconds.
+/// Number of failures in one piece after which it is not split further: each of them may take a disk seconds.
 const FAILURES_MAX: u32 = 64;
 
-/// So many pieces one after the other of which nothing could be read or written: the others are not tried.
-const BARREN_MAX: u32 = 2;
+/// Number of consecutive pieces that fail completely after which the others are not tried.
+const FAILED_PIECES_MAX: u32 = 2;
 
-/// What was put back.
+/// What was restored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PutBack {
-    /// Bytes that were kept.
+    /// Bytes that had been saved.
     pub(crate) kept_bytes: u64,
-    /// Those of them that had been written over.
+    /// The part of them that had been overwritten.
     pub(crate) written_bytes: u64,
 }
 
-/// Why not everything is back, and what is not.
+/// Why the data was not restored completely, and what is missing.
 #[derive(Debug)]
 pub(crate) struct NotPutBack {
-    /// What failed first, with the places in its advice.
+    /// The first failure, with the extents in its advice.
     pub(crate) error: Error,
-    /// What is not back, and where its originals are.
+    /// What was not restored, and where its original data is.
     pub(crate) left: NotRestored,
 }
 
-/// Puts back what was kept, makes it durable, and then removes the journal. A sector that carries the session's content
-/// has not been written by another program since; one that is as it was needs nothing. Any other was written by another
-/// program and stays; then so does what cannot be read, for its origin is unknown. A place that fails keeps no other
-/// from being put back.
+/// Restores the saved data, makes it durable, and then removes the journal. A sector with test data of the
+/// session has not been written by another program since; one with its original data is skipped. Any other was
+/// written by another program and is not changed; then unreadable sectors are not changed either, because their
+/// origin is unknown. A failed extent does not prevent the others from being restored.
 ///
 /// # Errors
-/// Refused where there are sectors that another program wrote; else what the device, or the file system of the
-/// journal, said first. The journal stays then.
+/// Refused if there are sectors that another program wrote; else the first error of the device, or of the file
+/// system of the journal. The journal is kept then.
 pub(crate) fn put_back(undo: Undo, end: &Arc<dyn Endpoint>) -> std::result::Result<PutBack, Box<NotPutBack>> {
     let kept = || undo.kept().iter().map(|kept| kept.extent);
     let journal = undo.path().to_owned();
@@ -51,28 +51,29 @@ pub(crate) fn put_back(undo: Undo, end: &Arc<dyn Endpoint>) -> std::result::Resu
             return Err(Box::new(NotPutBack { error, left }));
         }
     };
-    // Whoever has the device open hears once of writes that failed before; errors from now on concern this run.
+    // The kernel reports earlier failed writes once to each open descriptor; errors from now on concern this
+    // run.
     drop(end.make_durable());
     for kept in undo.kept() {
         work.one(&undo, kept);
     }
     if work.foreign.is_empty() {
-        work.heal(&undo);
+        work.rewrite_unreadable(&undo);
     }
     if let Err(error) = end.make_durable() {
-        // It is unknown which of them it lost.
+        // It is unknown which writes were lost.
         kept().for_each(|extent| work.left.insert(extent));
         work.record_failure(Op::Write, kept().next().map_or(0, |first| first.offset), error);
     }
     let Restore { failure, foreign, unreadable, mut left, done, .. } = work;
     let (address, path) = (&end.facts().address, journal.display().to_string());
-    let theirs = (!foreign.is_empty()).then(|| whose(&foreign, &unreadable));
-    let told = match (failure, theirs) {
+    let theirs = (!foreign.is_empty()).then(|| describe_foreign(&foreign, &unreadable));
+    let reported = match (failure, theirs) {
         (Some(failure), theirs) => Some(not_back(failure, &left, theirs.as_deref(), address, &path)),
-        (None, Some(theirs)) => Some(somebody_else(&theirs, address, &path)),
+        (None, Some(theirs)) => Some(foreign_writes(&theirs, address, &path)),
         (None, None) => undo.remove().err().map(|fault| fault.into_error(&path)),
     };
-    let Some(error) = told else { return Ok(done) };
+    let Some(error) = reported else { return Ok(done) };
     if !foreign.is_empty() {
         left.insert_all(&foreign);
         left.insert_all(&unreadable);
@@ -84,24 +85,24 @@ struct Restore<'a> {
     content: Content,
     end: &'a Arc<dyn Endpoint>,
     mover: Mover<'a>,
-    /// What the device writes at least, in bytes.
+    /// The smallest unit that the device writes, in bytes.
     unit: usize,
-    /// Originals of the piece that is put back.
+    /// Original data of the current piece.
     original: Vec<u8>,
-    /// What another process wrote.
+    /// Extents that another process wrote.
     foreign: ExtentSet,
-    /// The last writer there.
+    /// Extents that cannot be read, so that their last writer is unknown.
     unreadable: ExtentSet,
-    /// What could not be put back.
+    /// What could not be restored.
     left: ExtentSet,
-    /// The first message about it.
+    /// The first error about it.
     failure: Option<Error>,
     /// The device as a whole has failed: nothing more is tried.
     is_over: bool,
-    /// Requests that did not fail.
+    /// Successful requests.
     done_requests: u64,
-    /// Pieces one after the other with none.
-    barren: u32,
+    /// Consecutive pieces without a successful request.
+    failed_pieces: u32,
     done: PutBack,
 }
 
@@ -119,7 +120,7 @@ impl<'a> Restore<'a> {
             failure: None,
             is_over: false,
             done_requests: 0,
-            barren: 0,
+            failed_pieces: 0,
             done: PutBack::default(),
         })
     }
@@ -135,20 +136,20 @@ impl<'a> Restore<'a> {
             self.failure.get_or_insert(error);
             return;
         }
-        // What a failed writeback left in the page cache is not what is on the device.
+        // After a failed writeback the page cache may differ from the device.
         self.end.uncache(extent);
         let before = self.done_requests;
         let ours = self.ours(extent);
         let read = self.done_requests;
         self.write(extent, ours.iter());
         let is_barren = read == before || (self.done_requests == read && !ours.is_empty());
-        self.barren = if is_barren { self.barren + 1 } else { 0 };
-        self.is_over |= self.barren >= BARREN_MAX;
+        self.failed_pieces = if is_barren { self.failed_pieces + 1 } else { 0 };
+        self.is_over |= self.failed_pieces >= FAILED_PIECES_MAX;
     }
 
-    /// Writes the originals of what cannot be read, where no other program wrote: it could be read before, so nobody's
-    /// data is there now, and the original may heal it.
-    fn heal(&mut self, undo: &Undo) {
+    /// Writes the original data of unreadable sectors if no other program wrote to the device. They were
+    /// readable before, so they hold no data of another program, and writing may repair them.
+    fn rewrite_unreadable(&mut self, undo: &Undo) {
         let unreadable = self.unreadable.clone();
         for kept in undo.kept().iter().filter(|kept| unreadable.overlaps(kept.extent)) {
             match self.load(undo, kept) {
@@ -161,7 +162,7 @@ impl<'a> Restore<'a> {
         }
     }
 
-    /// Writes the originals of these runs of `extent`, which are in hand.
+    /// Writes the original data of these runs of `extent`, which is in memory.
     fn write(&mut self, extent: Extent, runs: impl Iterator<Item = Extent>) {
         for run in runs {
             let write = |work: &mut Self, part: Extent| {
@@ -175,19 +176,19 @@ impl<'a> Restore<'a> {
         }
     }
 
-    /// Originals from the journal.
+    /// Loads original data from the journal.
     fn load(&mut self, undo: &Undo, kept: &Original) -> Result<()> {
         let path = undo.path().display().to_string();
-        let original = self.original.get_mut(..kept.extent.len as usize).ok_or_else(|| senseless(&path))?;
+        let original = self.original.get_mut(..kept.extent.len as usize).ok_or_else(|| invalid(&path))?;
         undo.original(kept, original).map_err(|fault| fault.into_error(&path))
     }
 
-    /// What of `extent` the session has written over; what another process wrote is noted.
+    /// The part of `extent` that the session overwrote; what another process wrote is recorded.
     fn ours(&mut self, extent: Extent) -> ExtentSet {
         let mut ours = ExtentSet::new();
         let read = |work: &mut Self, part: Extent| {
             let Restore { mover, unit, original, content, foreign, .. } = work;
-            judge(part, *unit, within(original, extent, part), mover.read(part)?, content, &mut ours, foreign);
+            classify(part, *unit, within(original, extent, part), mover.read(part)?, content, &mut ours, foreign);
             Ok(())
         };
         let unreadable = self.by_parts(Op::Read, extent, read);
@@ -195,8 +196,8 @@ impl<'a> Restore<'a> {
         ours
     }
 
-    /// Does it with `extent`; where that fails because of a place, with its halves, and so on. Returns the single units
-    /// that failed. What else could not be done is noted.
+    /// Calls `act` for `extent`; if part of it fails, for its halves, and so on. Returns the single units that
+    /// failed. Other failures are recorded.
     fn by_parts(
         &mut self,
         op: Op,
@@ -228,22 +229,22 @@ impl<'a> Restore<'a> {
         units
     }
 
-    /// Notes what could not be put back.
+    /// Records a part that could not be restored.
     fn fail(&mut self, op: Op, part: Extent, error: io::Error) {
         self.left.insert(part);
         self.record_failure(op, part.offset, error);
     }
 
-    /// Keeps the first message.
+    /// Stores the first error.
     fn record_failure(&mut self, op: Op, offset: u64, error: io::Error) {
         let facts = self.end.facts();
         let kind = self.end.diagnose(op, offset, &error);
-        let told = Error::of_request(kind, op, Side::Dest, &facts.address, offset, error);
-        self.failure.get_or_insert(told.in_sectors_of(facts.logical_block_bytes));
+        let reported = Error::of_request(kind, op, Side::Dest, &facts.address, offset, error);
+        self.failure.get_or_insert(reported.in_sectors_of(facts.logical_block_bytes));
     }
 }
 
-/// The originals of a `part` of `extent`.
+/// The original data of a `part` of `extent`.
 fn within(original: &[u8], extent: Extent, part: Extent) -> &[u8] {
     &original[(part.offset - extent.offset) as usize..][..part.len as usize]
 }
@@ -252,8 +253,8 @@ fn merged(extents: impl Iterator<Item = Extent>) -> Vec<Extent> {
     extents.collect::<ExtentSet>().iter().collect()
 }
 
-/// Sorts the bytes that are there `now`, unit by unit.
-fn judge(
+/// Classifies the current bytes of the device, unit by unit.
+fn classify(
     extent: Extent,
     unit: usize,
     original: &[u8],
@@ -278,15 +279,15 @@ fn judge(
     }
 }
 
-fn senseless(path: &str) -> Error {
+fn invalid(path: &str) -> Error {
     Error::new(Kind::Io, format!("undo journal {path}: an extent exceeds the size limit"))
         .advise("Use the haul that wrote it, or a later one.")
 }
 
-/// The same error, with what is not back and where its originals are.
+/// The same error, with the extents that were not restored and the location of their original data.
 fn not_back(error: Error, left: &ExtentSet, theirs: Option<&str>, address: &str, path: &str) -> Error {
     let theirs = theirs.map(|theirs| format!(" Another program wrote there: {theirs}.")).unwrap_or_default();
-    let next = if error.kind == Kind::Gone {
+    let next = if error.kind == Kind::Disconnected {
         "Attach the device again: the next haul that writes to it restores them, or run haul tune PATH --restore with \
          its new path."
             .to_owned()
@@ -299,7 +300,7 @@ fn not_back(error: Error, left: &ExtentSet, theirs: Option<&str>, address: &str,
     error.advise(format!("Not restored: {}; the original data is in {path}.{theirs} {next}", places(left)))
 }
 
-fn somebody_else(theirs: &str, address: &str, path: &str) -> Error {
+fn foreign_writes(theirs: &str, address: &str, path: &str) -> Error {
     let what = format!(
         "another program has written to {address} since the measurement: {theirs}; haul keeps those and restored \
          everything else"
@@ -308,7 +309,7 @@ fn somebody_else(theirs: &str, address: &str, path: &str) -> Error {
     Error::new(Kind::Refused, what).advise(advice)
 }
 
-fn whose(foreign: &ExtentSet, unreadable: &ExtentSet) -> String {
+fn describe_foreign(foreign: &ExtentSet, unreadable: &ExtentSet) -> String {
     let unreadable = match unreadable.is_empty() {
         true => String::new(),
         false => format!(", {} cannot be read and may also be from another program", places(unreadable)),
@@ -316,7 +317,7 @@ fn whose(foreign: &ExtentSet, unreadable: &ExtentSet) -> String {
     format!("{} are neither the original data nor written by haul{unreadable}", places(foreign))
 }
 
-/// The first places, and how many more there are.
+/// The first extents, and the number of the others.
 fn places(extents: &ExtentSet) -> String {
     let mut places: Vec<String> =
         extents.iter().take(NAMED).map(|extent| format!("{} bytes at byte {}", extent.len, extent.offset)).collect();

@@ -1,4 +1,4 @@
-//! Keeping and putting back on disks that fail, in memory.
+//! Saving and restoring on failing disks, in memory.
 use super::keep::{UndoTask, keep};
 use super::put_back::put_back;
 use crate::core::{Endpoint, Extent, Kind, Op, Stop};
@@ -15,7 +15,7 @@ const MIB: u64 = 1 << 20;
 const PLACES: [Extent; 2] = [Extent { offset: MIB, len: 8 * MIB }, Extent { offset: 16 * MIB, len: 4 * MIB }];
 const LEN: u64 = 24 * MIB;
 
-/// A disk of numbers of which two places were kept, and written over.
+/// A disk of numbered bytes with two extents that were saved and overwritten.
 struct Scene {
     dir: TempDir,
     before: Vec<u8>,
@@ -32,7 +32,7 @@ impl Scene {
         let before = bytes();
         let disk: Arc<dyn Endpoint> = Arc::new(Memory::disk(before.clone(), &[]));
         let asked = UndoTask { facts: disk.facts(), end: &disk, places: &PLACES, time: Duration::from_secs(60) };
-        let kept = keep(&dir.path().join("undo"), &asked, &Stop::default()).unwrap().expect("nobody stopped it");
+        let kept = keep(&dir.path().join("undo"), &asked, &Stop::default()).unwrap().expect("it was not stopped");
         assert_eq!((kept.extents.as_slice(), kept.bad.len()), (&PLACES[..], 0));
         let content = Content::of(&kept.undo.head().session);
         let mut written = before.clone();
@@ -47,12 +47,13 @@ impl Scene {
         self.dir.path().join("undo")
     }
 
-    /// Puts back on a disk with these faults: what is on it then, what is not back, and what is said.
+    /// Restores on a disk with these faults; returns its contents, the extents that were not restored, and the
+    /// message.
     fn put_back(&self, faults: &[Fault]) -> (Vec<u8>, Vec<Extent>, String) {
         let disk = Arc::new(Memory::disk(self.written.clone(), faults));
         let end: Arc<dyn Endpoint> = disk.clone();
-        let undo = Undo::open(&self.journal()).unwrap().expect("it is there");
-        let (left, said) = match put_back(undo, &end) {
+        let undo = Undo::open(&self.journal()).unwrap().expect("it exists");
+        let (left, messages) = match put_back(undo, &end) {
             Ok(_) => (Vec::new(), String::new()),
             Err(not_back) => {
                 assert_eq!(not_back.left.journal, self.journal());
@@ -60,10 +61,10 @@ impl Scene {
             }
         };
         assert_eq!(self.journal().exists(), !left.is_empty(), "it is gone once all is back, and not before");
-        (disk.bytes(), left, said)
+        (disk.bytes(), left, messages)
     }
 
-    /// All is as it was, but for these places.
+    /// Checks that everything except these extents was restored.
     #[track_caller]
     fn is_back_but_for(&self, now: &[u8], places: &[Extent]) {
         let wrong = (0..LEN).step_by(512).find(|&at| {
@@ -77,24 +78,24 @@ impl Scene {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_keeps_no_other_from_being_put_back() {
+fn an_unwritable_extent_does_not_prevent_restoring_the_others() {
     let scene = Scene::new();
     let bad = Extent::new(3 * MIB + 1024, 1024);
-    let (now, left, said) = scene.put_back(&[Fault::BadSectors { op: Op::Write, extent: bad, errno: libc::EIO }]);
+    let (now, left, messages) = scene.put_back(&[Fault::BadSectors { op: Op::Write, extent: bad, errno: libc::EIO }]);
     assert_eq!(left, [bad]);
     scene.is_back_but_for(&now, &left);
     let journal = scene.journal();
     for words in
         ["cannot write destination memory at byte 3146752", "Not restored: 1024 bytes at byte 3146752;", "--restore"]
     {
-        assert!(said.contains(words) && said.contains(journal.to_str().unwrap()), "{words}: {said}");
+        assert!(messages.contains(words) && messages.contains(journal.to_str().unwrap()), "{words}: {messages}");
     }
     let (now, ..) = scene.put_back(&[]);
     scene.is_back_but_for(&now, &[]);
 }
 
 #[test]
-fn what_cannot_be_read_any_more_has_its_original_again() {
+fn an_extent_that_became_unreadable_is_restored() {
     let scene = Scene::new();
     let bad = Extent::new(17 * MIB + 512, 512);
     let (now, ..) = scene.put_back(&[Fault::BadSectors { op: Op::Read, extent: bad, errno: libc::EIO }]);
@@ -102,7 +103,7 @@ fn what_cannot_be_read_any_more_has_its_original_again() {
 }
 
 #[test]
-fn a_disk_that_fails_everywhere_is_not_asked_for_each_of_its_sectors() {
+fn a_disk_that_fails_everywhere_is_not_read_sector_by_sector() {
     let scene = Scene::new();
     let extent = Extent::new(0, LEN);
     for op in [Op::Read, Op::Write] {
@@ -113,55 +114,61 @@ fn a_disk_that_fails_everywhere_is_not_asked_for_each_of_its_sectors() {
         assert_eq!(not_back.left.places, PLACES);
         let asked = disk.asked();
         assert!(asked.len() < 2 * 80, "{} requests", asked.len());
-        // They are kept in turn, and the last piece is not tried after two that were in vain.
+        // They are restored in order, and the last piece is not tried after two have failed.
         assert!(asked.iter().all(|asked| !asked.extent.overlaps(&Extent::new(5 * MIB, 4 * MIB))), "{op:?}");
     }
 }
 
 #[test]
-fn a_disk_that_is_gone_has_nothing_back() {
+fn a_removed_disk_has_nothing_restored() {
     let scene = Scene::new();
-    let (_, left, said) = scene.put_back(&[Fault::BadAt { op: Op::Read, offset: 2 * MIB, errno: libc::ENODEV }]);
+    let (_, left, messages) = scene.put_back(&[Fault::BadAt { op: Op::Read, offset: 2 * MIB, errno: libc::ENODEV }]);
     assert_eq!(left, PLACES);
-    assert!(said.contains("has disappeared") && said.contains("Attach the device again"), "{said}");
+    assert!(messages.contains("has disappeared") && messages.contains("Attach the device again"), "{messages}");
 }
 
 #[test]
-fn originals_that_are_damaged_keep_no_others_from_being_put_back() {
+fn damaged_originals_do_not_prevent_restoring_the_others() {
     let scene = Scene::new();
     let file = OpenOptions::new().write(true).open(scene.journal()).unwrap();
-    // Into the first piece of the second place; they are kept in turn.
+    // Into the first piece of the second extent; both are saved in turn.
     file.write_all_at(b"damaged", 5 * MIB + 100).unwrap();
-    let (now, left, said) = scene.put_back(&[]);
+    let (now, left, messages) = scene.put_back(&[]);
     assert_eq!(left, [PLACES[1]]);
     scene.is_back_but_for(&now, &left);
-    assert!(said.contains("damaged") && said.contains("Not restored: 4194304 bytes at byte 16777216;"), "{said}");
+    assert!(
+        messages.contains("damaged") && messages.contains("Not restored: 4194304 bytes at byte 16777216;"),
+        "{messages}"
+    );
 }
 
 #[test]
-fn somebody_elses_bytes_stay_beside_what_fails() {
+fn bytes_of_other_writers_are_kept_beside_failing_extents() {
     let mut scene = Scene::new();
     scene.written[2 * MIB as usize..][..4].copy_from_slice(b"mine");
     let bad = Extent::new(3 * MIB, 512);
-    let (now, left, said) = scene.put_back(&[Fault::BadSectors { op: Op::Write, extent: bad, errno: libc::EIO }]);
+    let (now, left, messages) = scene.put_back(&[Fault::BadSectors { op: Op::Write, extent: bad, errno: libc::EIO }]);
     assert_eq!(left, [Extent::new(2 * MIB, 512), bad]);
     scene.is_back_but_for(&now, &left);
-    assert!(said.contains("Another program wrote there: 512 bytes at byte 2097152 are neither"), "{said}");
+    assert!(messages.contains("Another program wrote there: 512 bytes at byte 2097152 are neither"), "{messages}");
 }
 
 #[test]
-fn a_place_that_cannot_be_read_may_be_of_whoever_wrote_elsewhere() {
+fn an_unreadable_extent_counts_as_foreign_if_another_writer_was_active() {
     let mut scene = Scene::new();
     scene.written[2 * MIB as usize..][..4].copy_from_slice(b"mine");
     let bad = Extent::new(3 * MIB, 512);
-    let (now, left, said) = scene.put_back(&[Fault::BadSectors { op: Op::Read, extent: bad, errno: libc::EIO }]);
+    let (now, left, messages) = scene.put_back(&[Fault::BadSectors { op: Op::Read, extent: bad, errno: libc::EIO }]);
     assert_eq!(left, [Extent::new(2 * MIB, 512), bad]);
     scene.is_back_but_for(&now, &left);
-    assert!(said.contains("512 bytes at byte 3145728 cannot be read and may also be from another program"), "{said}");
+    assert!(
+        messages.contains("512 bytes at byte 3145728 cannot be read and may also be from another program"),
+        "{messages}"
+    );
 }
 
 #[test]
-fn what_cannot_be_read_is_not_kept_and_not_to_be_written_over() {
+fn unreadable_extents_are_neither_saved_nor_overwritten() {
     let dir = tempfile::tempdir().unwrap();
     let bad = Extent::new(6 * MIB, 512);
     let faults = [Fault::BadSectors { op: Op::Read, extent: bad, errno: libc::EIO }];
@@ -175,7 +182,8 @@ fn what_cannot_be_read_is_not_kept_and_not_to_be_written_over() {
     let everywhere = [Fault::BadSectors { op: Op::Read, extent: Extent::new(0, LEN), errno: libc::EIO }];
     let disk: Arc<dyn Endpoint> = Arc::new(Memory::disk(bytes(), &everywhere));
     let path = dir.path().join("other");
-    let error = keep(&path, &UndoTask { end: &disk, ..asked }, &Stop::default()).err().expect("nothing can be kept");
+    let error =
+        keep(&path, &UndoTask { end: &disk, ..asked }, &Stop::default()).err().expect("a journal cannot be kept");
     assert!(error.kind == Kind::Io && error.what.contains("cannot read memory at any"), "{error:?}");
     assert!(!path.exists() && std::fs::read_dir(dir.path()).unwrap().count() == 1, "nothing is left");
 }

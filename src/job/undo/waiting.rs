@@ -1,4 +1,4 @@
-//! Every command warns about a device whose original data is not restored.
+//! Warnings of every command about a device whose original data is not restored.
 use super::{mismatch, words};
 use crate::core::{Device, EndpointKind, Error, Extent, Facts, WaitingUndo};
 use crate::disks::probe;
@@ -12,56 +12,59 @@ const KIND: &str = "undo";
 /// An undo journal about bytes of a device.
 struct UndoOnDevice {
     waiting: WaitingUndo,
-    /// The device that was measured, where it is another one that shares bytes with this one.
-    of_kin: Option<String>,
+    /// The device that was measured, if it is another one that shares bytes with this one.
+    of_related: Option<String>,
 }
 
 impl UndoOnDevice {
-    /// Those about `device`: its own, of a disk those of its partitions, and of a partition that of its disk where
-    /// something of the partition is in it.
+    /// Those about `device`: its own, for a disk those of its partitions, and for a partition that of its disk
+    /// if it contains bytes of the partition.
     fn about(device: &Facts) -> Vec<UndoOnDevice> {
-        if device.kind != EndpointKind::Block || !journal::are_there(KIND) {
+        if device.kind != EndpointKind::Block || !journal::any_exists(KIND) {
             return Vec::new();
         }
         let own = journal::of_device(device, KIND).and_then(|path| UndoOnDevice::own(device, path));
         own.into_iter()
-            .chain(journal::of_kin(device, KIND).into_iter().filter_map(|path| UndoOnDevice::of_kin(device, path)))
+            .chain(
+                journal::of_related(device, KIND).into_iter().filter_map(|path| UndoOnDevice::of_related(device, path)),
+            )
             .collect()
     }
 
     fn own(device: &Facts, path: PathBuf) -> Option<UndoOnDevice> {
         let (waiting, undo) = opened(path)?;
-        // Of another device: the user who writes there is warned.
-        undo.is_none_or(|undo| mismatch(&undo, device).is_none()).then_some(UndoOnDevice { waiting, of_kin: None })
+        // About another device of that name: only a user who writes to this one is warned.
+        undo.is_none_or(|undo| mismatch(&undo, device).is_none()).then_some(UndoOnDevice { waiting, of_related: None })
     }
 
-    fn of_kin(device: &Facts, path: PathBuf) -> Option<UndoOnDevice> {
+    fn of_related(device: &Facts, path: PathBuf) -> Option<UndoOnDevice> {
         let (waiting, undo) = opened(path)?;
         let Some(undo) = undo else {
-            let of_kin = Some(format!("a disk or partition that shares bytes with {}", device.address));
-            return Some(UndoOnDevice { waiting, of_kin });
+            let of_related = Some(format!("a disk or partition that shares bytes with {}", device.address));
+            return Some(UndoOnDevice { waiting, of_related });
         };
         let (then, now) = (&undo.head().device, SideIdentity::of(device, 0));
         let is_of_same = (&then.model, &then.serial, &then.wwn) == (&now.model, &now.serial, &now.wwn);
         let here = Extent::new(journal::start_on_disk(device), device.size.unwrap_or(0));
-        // What a journal of a partition has is on its disk in any case.
+        // The bytes in a journal of a partition are always on its disk.
         let is_here = here.offset == 0 || undo.kept().iter().any(|kept| kept.extent.intersection(&here).is_some());
-        (is_of_same && is_here).then(|| UndoOnDevice { waiting, of_kin: Some(then.path.clone()) })
+        (is_of_same && is_here).then(|| UndoOnDevice { waiting, of_related: Some(then.path.clone()) })
     }
 
-    /// The message where the device is only examined.
+    /// The warning for a device that is only examined.
     fn warning(&self, address: &str) -> String {
         let WaitingUndo { path, kept_bytes } = &self.waiting;
-        match (&self.of_kin, kept_bytes) {
+        match (&self.of_related, kept_bytes) {
             (None, Some(_)) => words::not_put_back(address, path),
             (None, None) => words::being_measured(address),
-            (Some(kin), Some(_)) => words::kin_not_put_back(address, kin, path),
+            (Some(kin), Some(_)) => words::related_not_put_back(address, kin, path),
             (Some(kin), None) => words::being_measured(kin),
         }
     }
 }
 
-/// One that is there, and what it says if no process has it open. `None`: there is none that this user can read.
+/// An existing one, and its content if no other process has it open. `None`: there is none that this user can
+/// read.
 fn opened(path: PathBuf) -> Option<(WaitingUndo, Option<Undo>)> {
     match Undo::open(&path) {
         Ok(Some(undo)) => {
@@ -73,34 +76,34 @@ fn opened(path: PathBuf) -> Option<(WaitingUndo, Option<Undo>)> {
     }
 }
 
-/// Warnings of originals that are not back on a device that is only examined.
+/// Warnings about original data not restored on a device that is only examined.
 pub(crate) fn read_warnings(device: &Facts) -> Vec<String> {
     UndoOnDevice::about(device).iter().map(|found| found.warning(&device.address)).collect()
 }
 
-/// Warnings about a dest that is to be written to, or would be but for `dry_run`: its own originals are put back
-/// before, which is reported then; those of a disk or partition that shares bytes with it are not.
+/// Warnings about a dest that is to be written, or would be without `dry_run`: its own original data is
+/// restored first, which is reported then; that of a disk or partition that shares bytes with it is not.
 pub(crate) fn write_warnings(dest: &Facts, dry_run: bool) -> Vec<String> {
-    let told = |found: &UndoOnDevice| match (&found.of_kin, found.waiting.kept_bytes) {
+    let reported = |found: &UndoOnDevice| match (&found.of_related, found.waiting.kept_bytes) {
         (None, Some(_)) => dry_run.then(|| words::to_be_put_back(&dest.address, &found.waiting.path)),
         (None, None) => dry_run.then(|| found.warning(&dest.address)),
         (Some(_), _) => Some(words::stays(&found.warning(&dest.address))),
     };
-    UndoOnDevice::about(dest).iter().filter_map(told).collect()
+    UndoOnDevice::about(dest).iter().filter_map(reported).collect()
 }
 
-/// The same error of a dry run to continue a copy, with what it says nothing of: what was held against the journal is
-/// not what the copy would find.
+/// Completes the error of a dry run that resumes a copy: the present data was compared with the journal, but
+/// the copy would restore the original data first.
 pub(crate) fn explain(dest: &Facts, error: Error) -> Error {
-    match UndoOnDevice::about(dest).iter().find(|found| found.of_kin.is_none()) {
+    match UndoOnDevice::about(dest).iter().find(|found| found.of_related.is_none()) {
         Some(found) => error.advise(words::may_fit_later(&dest.address, &found.waiting.path)),
         None => error,
     }
 }
 
-/// Notes at each device, and at each partition, what is not back there.
+/// Adds to each device and each partition what was not restored there.
 pub(crate) fn find_all(devices: &mut [Device]) {
-    if !journal::are_there(KIND) {
+    if !journal::any_exists(KIND) {
         return;
     }
     let own = |path: &PathBuf| {
@@ -114,7 +117,7 @@ pub(crate) fn find_all(devices: &mut [Device]) {
     }
 }
 
-/// Whether there is an undo journal at all.
-pub(crate) fn are_there() -> bool {
-    journal::are_there(KIND)
+/// Whether there is any undo journal.
+pub(crate) fn any_exists() -> bool {
+    journal::any_exists(KIND)
 }

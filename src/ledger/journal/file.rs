@@ -1,64 +1,66 @@
-//! The journal's file.
+//! The file of a journal.
 use super::reading::{JournalReading, Torn, read};
 use super::record::{FinalStamp, Record};
 use super::{Head, State};
-use crate::core::{Extent, ExtentSet};
-use crate::files::{FileError, FolderEntry, NewFile, Visibility, open_to_read};
+use crate::core::{Extent, ExtentSet, Upload};
+use crate::files::{DirectoryEntry, FileError, NewFile, Visibility, open_to_read};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::record_file::{self, free_place, open_own};
 use crate::ledger::seal::Seal;
 use crate::ledger::{Fault, FaultKind, RecordFile};
 use rustix::fs::{FlockOperation, flock};
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Below this size a journal is not worth being written again.
+/// Minimum size for compacting a journal.
 const COMPACT_BYTES: u64 = 256 << 10;
 
-/// A journal, open and locked against other processes (flock: advisory, released with the process).
+/// A journal, open and locked against other processes (flock: advisory, released when the process ends).
 pub struct Journal {
-    place: FolderEntry,
+    place: DirectoryEntry,
     file: File,
     head: Head,
     state: State,
     ended: Option<FinalStamp>,
     seal: Seal,
-    /// Valid bytes; the next line goes there.
+    /// Length of the valid part; the next line is written after it.
     len_bytes: u64,
-    /// Size from which on it is written again.
+    /// Size at which it is compacted.
     pub(super) compact_bytes: u64,
-    /// Somewhere on the path to the disk something failed, and it is unknown what is on it.
+    /// A write or flush failed, so that the content on the disk is unknown.
     spoiled: bool,
 }
 
 impl Journal {
-    /// Begins a journal at `path`, where nothing may be. It has its name only once its first line is durable, so that
-    /// no crash leaves half of one.
+    /// Creates a journal at `path`, which must not exist. It gets its name only after its first line is
+    /// durable, so that a crash never leaves a partial one.
     ///
     /// # Errors
-    /// Something already exists, another process is just making it, or the file system fails.
+    /// The file exists, another process is creating it, or the file system fails.
     pub fn create(path: &Path, head: Head) -> Result<Self, Fault> {
         let place = free_place(RecordFile::Journal, path)?;
         let (journal, new) = Journal::begin(&place, head, State::default(), None)?;
         let file = new.publish(Visibility::Owner).map_err(file_fault)?;
-        Ok(Journal { file, compact_bytes: COMPACT_BYTES, ..journal })
+        let compact_bytes = COMPACT_BYTES.max(2 * journal.len_bytes);
+        Ok(Journal { file, compact_bytes, ..journal })
     }
 
-    /// Opens the journal at `path` to continue it, and cuts off what a crash left of its last line. `None`: there is
-    /// none.
+    /// Opens the journal at `path` to resume it, and truncates a line that a crash left incomplete. `None`: it
+    /// does not exist.
     ///
     /// # Errors
-    /// It is in use by another process, no journal, perhaps another user's, of a newer haul, damaged, or
-    /// cannot be written to.
+    /// It is in use by another process, not a journal, possibly another user's, from a newer haul, damaged, or
+    /// not writable.
     pub fn open(path: &Path) -> Result<Option<(Self, Option<Torn>)>, Fault> {
         let Some((place, file)) = open_own(RecordFile::Journal, path)? else { return Ok(None) };
         let reading = read(BufReader::new(&file))?;
         if reading.torn.is_some() {
             file.set_len(reading.whole_bytes).map_err(io_fault)?;
         }
-        // What was read may be in the page cache only.
+        // The contents may be only in the page cache.
         file.sync_all().map_err(io_fault)?;
         let journal = Journal {
             place,
@@ -74,15 +76,15 @@ impl Journal {
         Ok(Some((journal, reading.torn)))
     }
 
-    /// What the journal at `path` says; it is neither locked nor changed.
+    /// Reads the journal at `path` without locking or changing it.
     ///
     /// # Errors
-    /// It cannot be read, is no journal, of a newer haul, or damaged.
+    /// It cannot be read, is not a journal, from a newer haul, or damaged.
     pub fn look(path: &Path) -> Result<JournalReading, Fault> {
         read(BufReader::new(open_to_read(path).map_err(file_fault)?))
     }
 
-    /// Removes the journal at `path`, of which no copy can be continued.
+    /// Removes the journal at `path`, from which no copy can be resumed.
     ///
     /// # Errors
     /// Another process is using it; the file system fails.
@@ -93,33 +95,36 @@ impl Journal {
         }
     }
 
-    /// Which copy it is about.
+    /// The copy that it describes.
     pub fn head(&self) -> &Head {
         &self.head
     }
 
-    /// What it claims.
+    /// Its claims.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// What the destination was when the copy ended in good order; `None`: it did not, or nothing is known of it.
+    /// The stamp of the destination when the copy ended in an orderly way; `None`: it did not, or no stamp is
+    /// available.
     pub fn ended(&self) -> Option<&FinalStamp> {
         self.ended.as_ref()
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         self.place.path()
     }
 
-    /// Claims that `durable` are on the dest and durable, and that `unread` could not be read. On return the claim is
-    /// durable itself. Extents may be empty, overlap, and have been claimed before. Written in lines of a bounded
-    /// length, each durable before the next; from time to time the file is written again, which bounds its size.
+    /// Claims that `durable` is on the dest and durable, and that `unread` could not be read. When it returns,
+    /// the claim itself is durable. Extents may be empty, overlap, and have been claimed before. It writes
+    /// lines of limited length, each durable before the next; the file is periodically compacted, which limits
+    /// its size.
     ///
     /// # Errors
-    /// An extent is beyond the end of the copy; the file system fails. A line that did not fit on it is taken back;
-    /// after any other failure nothing more is claimed through this journal, which still reads as what was claimed.
+    /// An extent is beyond the end of the copy; the file system fails. A line for which there was no space is
+    /// removed; after any other failure nothing more is claimed by this journal, whose previous claims remain
+    /// readable.
     pub fn append(&mut self, durable: &[Extent], unread: &[Extent]) -> Result<(), Fault> {
         if self.spoiled {
             return Err(fault(FaultKind::Spoiled));
@@ -136,7 +141,7 @@ impl Journal {
             self.append_record(&record)?;
         }
         if self.len_bytes > self.compact_bytes {
-            // Where it fails the old file is still there, whole: the copy continues that, and tries again later.
+            // If it fails, the old file is still complete: the copy continues with it, and tries again later.
             if self.compact().is_err() {
                 self.compact_bytes = 2 * self.len_bytes;
             }
@@ -144,7 +149,20 @@ impl Journal {
         Ok(())
     }
 
-    /// Says that the copy ended in good order, and what its destination was then.
+    /// Records parts of the upload that is the dest, before bytes in them are claimed. Those that are known already
+    /// are not repeated.
+    ///
+    /// # Errors
+    /// As for [`Journal::append`].
+    pub fn add_upload(&mut self, upload: &Upload) -> Result<(), Fault> {
+        let known = self.state.upload.as_ref().filter(|known| known.id == upload.id);
+        let known: HashSet<&(u32, String)> = known.into_iter().flat_map(|known| &known.parts).collect();
+        let parts = upload.parts.iter().filter(|part| !known.contains(part)).cloned().collect();
+        let new = Upload { parts, ..upload.clone() };
+        Record::of_upload(&new).try_for_each(|record| self.append_record(&record))
+    }
+
+    /// Records that the copy ended in an orderly way, and the stamp of its destination.
     ///
     /// # Errors
     /// As for [`Journal::append`].
@@ -152,7 +170,7 @@ impl Journal {
         self.append_record(&Record { ended: Some(ended), ..Record::default() })
     }
 
-    /// Takes back that the copy ended: it is about to write again.
+    /// Revokes the record of the end: the copy is about to write again.
     ///
     /// # Errors
     /// As for [`Journal::append`].
@@ -172,22 +190,23 @@ impl Journal {
             return Err(io_fault(source));
         }
         if let Err(source) = self.file.sync_data() {
-            // The kernel may have thrown the pages away and says so once only.
+            // The kernel may have discarded the pages, and reports that only once.
             self.spoiled = true;
             return Err(io_fault(source));
         }
         self.seal = seal;
         self.len_bytes += line.len() as u64;
+        record.upload.iter().for_each(|upload| self.state.add_upload(upload));
         self.state.apply(&record.durable, &record.unread);
         self.ended.clone_from(&record.ended);
         Ok(())
     }
 
-    /// Writes the file again with no more than there is to say, and puts it in its place once it is durable. A crash
-    /// leaves the one or the other.
+    /// Writes a new file without redundant lines, and replaces the old one when it is durable. After a crash
+    /// one of the two exists.
     ///
     /// # Errors
-    /// Another file has the name by now; the file system fails. The old file is then still in use.
+    /// Another file has the name now, or the file system fails. The old file then remains in use.
     pub fn compact(&mut self) -> Result<(), Fault> {
         if self.spoiled {
             return Err(fault(FaultKind::Spoiled));
@@ -202,14 +221,14 @@ impl Journal {
     /// Removes the file: the copy is complete and needs no journal.
     ///
     /// # Errors
-    /// Another file has the name by now, and stays; the file system fails.
+    /// Another file has the name now, and is kept; the file system fails.
     pub fn remove(self) -> Result<(), Fault> {
         self.place.remove(&self.file).map_err(file_fault)
     }
 
-    /// Writes head and state to a new file, which has no name yet.
+    /// Writes head and state to a new file that has no name yet.
     fn begin(
-        place: &FolderEntry,
+        place: &DirectoryEntry,
         head: Head,
         state: State,
         ended: Option<FinalStamp>,
@@ -218,7 +237,9 @@ impl Journal {
         let mut seal = Seal::default();
         let mut text = seal.close(&head.to_json().map_err(fault)?).map_err(fault)?;
         let last = ended.clone().map(|ended| Record { ended: Some(ended), ..Record::default() });
-        for record in Record::split(&state.durable, &state.unread).into_iter().chain(last) {
+        let ranges = Record::of_ranges(&head.source_ranges);
+        let uploads = state.upload.iter().flat_map(Record::of_upload);
+        for record in ranges.chain(uploads).chain(Record::split(&state.durable, &state.unread)).chain(last) {
             text.push_str(&seal.close(&record.to_json()).map_err(fault)?);
         }
         new.file().write_all_at(text.as_bytes(), 0).map_err(io_fault)?;
@@ -228,12 +249,12 @@ impl Journal {
     }
 }
 
-/// Whether a process has this journal open to write to it. The look is a lock of its own, for a moment, which
-/// [`Journal::open`] waits for.
+/// Whether a process has this journal open for writing. The check takes a lock for a moment, for which
+/// [`Journal::open`] waits.
 pub fn is_in_use(journal: &File) -> bool {
     let locked = flock(journal, FlockOperation::NonBlockingLockShared);
     if locked.is_ok() {
-        // The descriptor may be kept open; it is not to keep the lock.
+        // The caller may keep the descriptor open, but must not keep the lock.
         let _ = flock(journal, FlockOperation::Unlock);
     }
     locked == Err(rustix::io::Errno::WOULDBLOCK)

@@ -1,4 +1,4 @@
-//! Whether a journal still fits, where to look for that, and the mapfile that says the same.
+//! Tests whether a journal still fits, where samples are taken, and the equivalent mapfile.
 use super::tests::{LEN, digest, extents, head};
 use super::*;
 use crate::core::{BlockDigest, Extent, ExtentSet, HashKind, Side};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 proptest! {
     #[test]
-    fn places_to_sample_are_spread_over_what_there_is(
+    fn samples_are_spread_over_the_copied_bytes(
         pairs in prop::collection::vec((0u64..5000, 1u64..700), 1..6), count in 1u64..20, len in 1u64..200,
     ) {
         let set: ExtentSet = extents(&pairs).into_iter().collect();
@@ -17,7 +17,7 @@ proptest! {
         prop_assert!(places.windows(2).all(|pair| pair[0].end() <= pair[1].offset), "{:?}", places);
         prop_assert_eq!(places[0].offset, set.iter().next().unwrap().offset);
         prop_assert!(count == 1 || places.last().unwrap().end() == set.end());
-        // No gap between two places is much larger than an even share.
+        // No gap between two samples is much larger than an even share.
         let share = set.total_bytes() / count.max(2).saturating_sub(1) + 1;
         let between = |pair: &[Extent]| Extent::new(pair[0].end(), pair[1].offset - pair[0].end());
         let spread = places.windows(2).all(|pair| set.covered_bytes(between(pair)) <= share + len);
@@ -26,15 +26,17 @@ proptest! {
 }
 
 #[test]
-fn a_copy_is_gone_on_with_only_where_everything_fits() {
+fn a_copy_is_resumed_only_if_everything_matches() {
     let head = head();
-    let state = State { durable: [Extent::new(0, 600)].into_iter().collect(), unread: ExtentSet::new() };
+    let state = State { durable: [Extent::new(0, 600)].into_iter().collect(), unread: ExtentSet::new(), upload: None };
     let samples: Vec<_> = head.samples.iter().map(|sample| Some(sample.digest)).collect();
-    // The device came back under another name, and the file is as long as what is durable on it.
+    // The device has another name now, and the file is as long as its durable part.
     let source = SideIdentity { path: "/dev/sdb".into(), ..head.source.clone() };
     let dest = SideIdentity { size_bytes: Some(700), ..head.dest.clone() };
     let (len_bytes, ranges) = (Some(LEN), None);
-    let fits = Now { len_bytes, ranges, source: &source, dest: &dest, samples: &samples, dest_differs: &[] };
+    let maps = [head.source.offset_bytes, head.dest.offset_bytes].map(crate::core::AddressMap::from);
+    let maps = maps.each_ref();
+    let fits = Now { len_bytes, ranges, maps, source: &source, dest: &dest, samples: &samples, dest_differs: &[] };
     assert_eq!(head.mismatches(&state, &fits), []);
 
     let one = |now: Now<'_>| match &head.mismatches(&state, &now)[..] {
@@ -78,16 +80,17 @@ fn a_copy_is_gone_on_with_only_where_everything_fits() {
 }
 
 #[test]
-fn a_mapfile_says_the_same_about_the_source() {
+fn a_mapfile_checks_the_source_likewise() {
     let state = State {
         durable: extents(&[(0, 64), (128, 64)]).into_iter().collect(),
         unread: extents(&[(64, 8), (900, 100)]).into_iter().collect(),
+        upload: None,
     };
     let mapfile = state.to_mapfile(&head());
     assert_eq!(mapfile.blocks.first().unwrap().extent.offset, 100);
     assert_eq!(mapfile.blocks.last().unwrap().extent.end(), 100 + LEN);
     assert_eq!(State::of_mapfile(&mapfile, Extent::new(100, LEN)), state);
-    // Of a part of it only that part is taken.
+    // Only the part within the copy is used.
     let part = State::of_mapfile(&mapfile, Extent::new(110, 60));
     assert!(part.durable.iter().eq([Extent::new(0, 54)]) && part.unread.iter().eq([Extent::new(54, 6)]));
 }

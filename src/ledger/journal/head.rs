@@ -1,6 +1,6 @@
 //! The first line of a journal, and whether it still fits.
 use super::State;
-use crate::core::{BlockDigest, Extent, ExtentSet, Side};
+use crate::core::{AddressMap, BlockDigest, Extent, ExtentSet, Side};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::{FaultKind, Mismatch, SideIdentity};
 use serde::{Deserialize, Serialize};
@@ -8,55 +8,61 @@ use serde::{Deserialize, Serialize};
 /// The version of the format that is written, and the newest that is read.
 pub const FORMAT_VERSION: u64 = 1;
 
-/// Most samples that a head may have, so that it stays one line.
+/// Maximum number of samples in a head, so that it fits one line.
 const SAMPLES_MAX: usize = 256;
 
-/// What some bytes of the source were when the copy began.
+/// Digest of some bytes of the source when the copy began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
-    /// First byte, counted from the first of the copy.
+    /// Offset from the start of the copy.
     pub offset_bytes: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub len_bytes: u64,
-    /// Their BLAKE3 digest.
+    /// Its BLAKE3 digest.
     pub digest: BlockDigest,
 }
 
-/// Which copy a journal is about.
+/// The copy that a journal describes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     /// Version of the haul that wrote it.
     pub version: String,
     /// When the copy began, RFC 3339 in UTC.
     pub created: String,
-    /// Bytes of the copy; `None` where that was not known when it began.
+    /// Length of the copy in bytes; `None` if it was unknown at the start.
     pub len_bytes: Option<u64>,
-    /// The digest of the list of ranges that it is made of; `None`: it is one run of bytes.
+    /// The digest of its list of ranges; `None`: it is one run of bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranges: Option<BlockDigest>,
-    /// Where the bytes come from.
+    /// The source.
     pub source: SideIdentity,
-    /// Where they go.
+    /// The dest.
     pub dest: SideIdentity,
-    /// Some of the source's bytes, in the places that [`sample_places`] chose. At most 256.
+    /// Samples of the source at the positions that [`sample_places`] chose. At most 256.
     pub samples: Vec<Sample>,
+    /// The ranges of the source in order, if it is a copy of ranges; written in separate lines. Empty: one run
+    /// of bytes.
+    #[serde(skip)]
+    pub source_ranges: Vec<Extent>,
 }
 
-/// What was found out about both sides before a copy is continued.
+/// The present state of both sides, before a copy is resumed.
 #[derive(Clone, Copy, Debug)]
 pub struct Now<'a> {
-    /// Bytes of the copy as it was asked for now.
+    /// Length of the copy as requested now, in bytes.
     pub len_bytes: Option<u64>,
     /// The digest of the list of its ranges.
     pub ranges: Option<BlockDigest>,
-    /// Who the source is.
+    /// The address map of each side, by [`Side::index`].
+    pub maps: [&'a AddressMap; 2],
+    /// The identity of the source.
     pub source: &'a SideIdentity,
-    /// Who the dest is.
+    /// The identity of the dest.
     pub dest: &'a SideIdentity,
-    /// What the bytes of [`Head::samples`] are now, in the same order; `None` where they cannot be read.
+    /// The present digests of [`Head::samples`], in the same order; `None` if unreadable.
     pub samples: &'a [Option<BlockDigest>],
-    /// Durable bytes that were compared and are not the same on both sides; offsets count from the first byte of the
-    /// copy. [`sample_places`] says where to look.
+    /// Durable extents that were compared and differ between both sides; offsets count from the first byte of
+    /// the copy. [`sample_places`] chooses what to compare.
     pub dest_differs: &'a [Extent],
 }
 
@@ -66,33 +72,39 @@ impl FirstLine for Head {
 
     fn check(&self) -> Result<(), FaultKind> {
         if self.samples.len() > SAMPLES_MAX {
-            return Err(FaultKind::Senseless(format!("more than {SAMPLES_MAX} samples")));
+            return Err(FaultKind::Invalid(format!("more than {SAMPLES_MAX} samples")));
         }
         let Some(end) = self.end() else {
-            return Err(FaultKind::Senseless("a copy beyond the last possible byte".into()));
+            return Err(FaultKind::Invalid("a copy beyond the last possible byte".into()));
         };
         let beyond = |offset: u64, len: u64| offset.checked_add(len).is_none_or(|sum| sum > end);
         if self.samples.iter().any(|sample| beyond(sample.offset_bytes, sample.len_bytes)) {
-            return Err(FaultKind::Senseless("a sample from beyond the end of the copy".into()));
+            return Err(FaultKind::Invalid("a sample from beyond the end of the copy".into()));
         }
         Ok(())
     }
 }
 
 impl Head {
-    /// The end of the copy, or where it must end at the latest, so that every byte of it has a place on both sides: the
-    /// kernel counts offsets below 2⁶³. `None` where it ends beyond that.
+    /// The end of the copy, or its upper limit, so that every byte has a valid offset on both sides: the
+    /// kernel's offsets are below 2⁶³. `None` if it ends beyond that.
     fn end(&self) -> Option<u64> {
         let last = (i64::MAX as u64).checked_sub(self.source.offset_bytes.max(self.dest.offset_bytes))?;
         self.len_bytes.map_or(Some(last), |len| (len <= last).then_some(len))
     }
 
-    /// The same, of a head that was checked.
+    /// The address map of the source.
+    pub fn on_source(&self) -> AddressMap {
+        let listed = AddressMap::listed("the journal", self.source_ranges.clone(), true);
+        listed.unwrap_or_else(|_| AddressMap::from(self.source.offset_bytes))
+    }
+
+    /// The same for a head that was checked.
     pub(super) fn end_max(&self) -> u64 {
         self.end().unwrap_or(0)
     }
 
-    /// Everything that forbids going on with the copy whose journal says `state`; empty where it may be continued.
+    /// Every reason not to resume the copy whose journal has `state`; empty if it may be resumed.
     pub fn mismatches(&self, state: &State, now: &Now<'_>) -> Vec<Mismatch> {
         let mut found = self.source.mismatches(Side::Source, now.source);
         found.extend(self.dest.mismatches(Side::Dest, now.dest));
@@ -106,16 +118,15 @@ impl Head {
             let (then, now) = (self.source.size_bytes, now.source.size_bytes);
             found.push(Mismatch::Size { side: Side::Source, then, now });
         }
-        if !self.dest_size_fits(state, now.dest.size_bytes) {
-            // What a file had before the copy is nothing to be compared with.
+        if !self.dest_size_fits(state, now) {
+            // The size of a file before the copy is irrelevant.
             let then = self.dest.size_bytes.filter(|_| !self.dest.is_file());
-            let now = now.dest.size_bytes;
-            found.push(Mismatch::Size { side: Side::Dest, then, now });
+            found.push(Mismatch::Size { side: Side::Dest, then, now: now.dest.size_bytes });
         }
         for (at, sample) in self.samples.iter().enumerate() {
             let digest = now.samples.get(at).copied().flatten();
             if digest != Some(sample.digest) {
-                let offset = self.source.offset_bytes.saturating_add(sample.offset_bytes);
+                let offset = now.maps[Side::Source.index()].at(sample.offset_bytes);
                 let len = sample.len_bytes.min(u64::MAX - offset);
                 let (side, extent) = (Side::Source, Extent::new(offset, len));
                 let read = digest.is_some();
@@ -126,28 +137,24 @@ impl Head {
                 });
             }
         }
-        let on_dest =
-            |extent: &Extent| Extent { offset: self.dest.offset_bytes.saturating_add(extent.offset), ..*extent };
-        let differs = now.dest_differs.iter().map(on_dest);
+        let differs = now.dest_differs.iter().map(|&extent| now.maps[Side::Dest.index()].place(extent));
         found.extend(differs.map(|extent| Mismatch::Content { side: Side::Dest, extent }));
         found
     }
 
-    /// A file grows while it is copied to, so it is only too short that it may not be. A device keeps its size.
-    fn dest_size_fits(&self, state: &State, now: Option<u64>) -> bool {
+    /// A file grows while it is copied to, so it must only not be too short. A device must have the same size.
+    fn dest_size_fits(&self, state: &State, now: &Now<'_>) -> bool {
+        let size = now.dest.size_bytes;
         if !self.dest.is_file() {
-            return self.dest.size_bytes == now;
+            return self.dest.size_bytes == size;
         }
-        let durable_end = match state.durable.end() {
-            0 => 0,
-            end => self.dest.offset_bytes.saturating_add(end),
-        };
-        now.unwrap_or(0) >= durable_end
+        let durable = state.durable.iter().flat_map(|extent| now.maps[Side::Dest.index()].places(extent));
+        size.unwrap_or(0) >= durable.map(|place| place.end()).max().unwrap_or(0)
     }
 }
 
-/// Where to look at some of the bytes in `of`: at most `count` places of at most `len_bytes`, ascending, spread evenly
-/// over all of them, the first and the last among them. Each lies on a multiple of `len_bytes`, cut to what is in `of`.
+/// Chooses samples of `of`: at most `count` extents of at most `len_bytes`, ascending and spread evenly,
+/// including the first and the last bytes. Each is aligned to `len_bytes` and trimmed to `of`.
 pub fn sample_places(of: &ExtentSet, count: u64, len_bytes: u64) -> Vec<Extent> {
     let total = of.total_bytes();
     if total == 0 || count == 0 || len_bytes == 0 {
@@ -157,7 +164,7 @@ pub fn sample_places(of: &ExtentSet, count: u64, len_bytes: u64) -> Vec<Extent> 
     let (mut extents, mut before) = (of.iter(), 0);
     let mut extent = extents.next().expect("there are bytes in it");
     for place in 0..count {
-        // The byte, of all those in the set, that is this place's; wide, as both factors may be large.
+        // The index, among the bytes of the set, of this sample; 128 bits, because both factors may be large.
         let wanted = match count {
             1 => 0,
             _ => (u128::from(total - 1) * u128::from(place) / u128::from(count - 1)) as u64,

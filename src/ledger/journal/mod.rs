@@ -1,4 +1,4 @@
-//! The journal: which bytes of a copy are durable, so that it can be continued after anything.
+//! The journal: which bytes of a copy are durable, so that it can be resumed after any interruption.
 //!
 //! docs/user/journal.md describes the format. Offsets count from the first byte of the copy. The caller
 //! makes the bytes durable before it appends; the journal makes its own line durable before it returns.

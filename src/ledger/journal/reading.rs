@@ -1,4 +1,4 @@
-//! Reading a journal.
+//! Reads a journal.
 use super::record::{FinalStamp, Record};
 use super::{Head, State};
 use crate::ledger::first_line::FirstLine;
@@ -7,39 +7,40 @@ use crate::ledger::seal::Seal;
 use crate::ledger::{Fault, FaultKind, RecordFile};
 use std::io::BufRead;
 
-/// The last append, which a crash cut off. Nothing had relied on it yet.
+/// The last line, which a crash left incomplete. Nothing depends on it yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Torn {
-    /// Bytes of the file that are whole before it.
+    /// Length of the valid part before it, in bytes.
     pub offset: u64,
-    /// Bytes that are worth nothing.
+    /// Length of the incomplete line, in bytes.
     pub len: u64,
 }
 
-/// What a journal says.
+/// The contents of a journal.
 #[derive(Clone, Debug)]
 pub struct JournalReading {
-    /// Which copy.
+    /// The copy.
     pub head: Head,
-    /// What is claimed.
+    /// The claims.
     pub state: State,
-    /// What the destination was when the copy ended in good order; `None`: it did not, or the line says nothing of it.
+    /// The stamp of the destination when the copy ended in an orderly way; `None`: it did not, or the line has
+    /// no stamp.
     pub ended: Option<FinalStamp>,
-    /// What was dropped.
+    /// The incomplete line that was dropped.
     pub torn: Option<Torn>,
-    /// Bytes of the file that hold.
+    /// Length of the valid part of the file, in bytes.
     pub(super) whole_bytes: u64,
     pub(super) seal: Seal,
 }
 
-/// Reads a journal to its end, without touching anything.
+/// Reads a journal to its end, without changing it.
 ///
-/// A crash leaves at most one line that does not hold, at the very end: each line is durable before the next is begun,
-/// and the first was durable before the file had its name. Such a line is dropped. Any other that does not hold was
+/// A crash leaves at most one invalid line, at the end: each line is durable before the next is written, and
+/// the first was durable before the file got its name. Such a line is dropped. Any other invalid line was
 /// damaged later.
 ///
 /// # Errors
-/// It is no journal, of a newer haul, or damaged.
+/// It is not a journal, from a newer haul, or damaged.
 pub fn read(input: impl BufRead) -> Result<JournalReading, Fault> {
     let mut lines = Lines::new(RecordFile::Journal, input);
     let (head, seal) = Head::read(&mut lines)?;
@@ -52,7 +53,9 @@ pub fn read(input: impl BufRead) -> Result<JournalReading, Fault> {
         }
         if ended == Line::Whole && reading.seal.holds(&lines.bytes) {
             let record = Record::parse(&lines.bytes, reading.head.end_max()).map_err(|kind| lines.fault(kind))?;
+            record.upload.iter().for_each(|upload| reading.state.add_upload(upload));
             reading.state.apply(&record.durable, &record.unread);
+            reading.head.source_ranges.extend(record.source_ranges);
             reading.ended = record.ended;
             reading.whole_bytes = lines.end;
             continue;

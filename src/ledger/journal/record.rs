@@ -1,28 +1,36 @@
-//! The lines of a journal behind the first.
-use crate::core::{Extent, ExtentSet};
+//! The lines of a journal after the first.
+use crate::core::{Extent, ExtentSet, Upload};
 use crate::ledger::FaultKind;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
-/// Most extents in a line, so that every line is bounded: 42 KiB where all numbers have twenty digits.
+/// Maximum number of extents per line, which limits its length: 42 KiB if all numbers have twenty digits.
 pub(super) const EXTENTS_MAX: usize = 1000;
 
-/// What a regular destination file was when a copy ended in good order: a process that writes to it later changes that.
+/// Maximum number of parts of an upload per line.
+const PARTS_MAX: usize = 400;
+
+/// Modification time and size of a regular destination file when a copy ended in an orderly way: a later write
+/// changes them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FinalStamp {
-    /// When it was last written to, RFC 3339 in UTC with nine digits of a second.
+    /// The modification time, RFC 3339 in UTC with nine digits of a second.
     pub dest_mtime: String,
-    /// Bytes in it.
+    /// The size in bytes.
     pub dest_size_bytes: u64,
 }
 
-/// One line: what became durable, and what could not be read.
+/// One line: extents that became durable, and extents that could not be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Record {
     pub durable: Vec<Extent>,
     pub unread: Vec<Extent>,
-    /// Nothing was written to the destination behind this line, by this copy.
+    /// This copy wrote nothing to the destination after this line.
     pub ended: Option<FinalStamp>,
+    /// Ranges of the source, if it is a copy of ranges: all lines together list them in order.
+    pub source_ranges: Vec<Extent>,
+    /// Parts of the upload that have the bytes, if the destination is an object.
+    pub upload: Option<Upload>,
 }
 
 #[derive(Deserialize)]
@@ -32,10 +40,14 @@ struct Fields {
     unread: Vec<(u64, u64)>,
     #[serde(default)]
     ended: Option<FinalStamp>,
+    #[serde(default)]
+    source_ranges: Vec<(u64, u64)>,
+    #[serde(default)]
+    upload: Option<Upload>,
 }
 
 impl Record {
-    /// As few records as can say it, each bounded.
+    /// The smallest number of records, each of limited length.
     pub(super) fn split(durable: &ExtentSet, unread: &ExtentSet) -> Vec<Record> {
         let mut records: Vec<Record> = Vec::new();
         let all = durable.iter().map(|extent| (extent, true)).chain(unread.iter().map(|extent| (extent, false)));
@@ -49,6 +61,17 @@ impl Record {
         records
     }
 
+    /// The ranges of the source, in lines of limited length.
+    pub(super) fn of_ranges(ranges: &[Extent]) -> impl Iterator<Item = Record> + '_ {
+        ranges.chunks(EXTENTS_MAX).map(|some| Record { source_ranges: some.to_vec(), ..Record::default() })
+    }
+
+    /// The parts of an upload, in lines of limited length. They come before the lines that claim their bytes.
+    pub(super) fn of_upload(upload: &Upload) -> impl Iterator<Item = Record> + '_ {
+        let part = |parts: &[(u32, String)]| Upload { parts: parts.to_vec(), ..upload.clone() };
+        upload.parts.chunks(PARTS_MAX).map(move |some| Record { upload: Some(part(some)), ..Record::default() })
+    }
+
     /// The line as JSON, not yet sealed.
     pub(super) fn to_json(&self) -> String {
         let mut json = "{\"durable\":".to_owned();
@@ -57,25 +80,39 @@ impl Record {
             json.push_str(",\"unread\":");
             push_list(&mut json, &self.unread);
         }
+        if !self.source_ranges.is_empty() {
+            json.push_str(",\"source_ranges\":");
+            push_list(&mut json, &self.source_ranges);
+        }
+        if let Some(upload) = &self.upload {
+            let upload = serde_json::to_string(upload).expect("text and numbers are JSON");
+            write!(json, ",\"upload\":{upload}").expect("writing to a string succeeds");
+        }
         if let Some(ended) = &self.ended {
             let ended = serde_json::to_string(ended).expect("text and a number are JSON");
-            write!(json, ",\"ended\":{ended}").expect("a String takes everything");
+            write!(json, ",\"ended\":{ended}").expect("writing to a string succeeds");
         }
         json.push('}');
         json
     }
 
-    /// What a line whose check held says, of a copy that ends at `end` or before.
+    /// Parses a line whose checksum matches, for a copy that ends at `end` or before.
     pub(super) fn parse(line: &[u8], end: u64) -> Result<Self, FaultKind> {
-        let fields: Fields = serde_json::from_slice(line).map_err(|error| FaultKind::Senseless(error.to_string()))?;
-        let extents = |pairs: Vec<(u64, u64)>| {
+        let fields: Fields = serde_json::from_slice(line).map_err(|error| FaultKind::Invalid(error.to_string()))?;
+        let extents = |pairs: Vec<(u64, u64)>, end: u64| {
             let extent = |(offset, len): (u64, u64)| match offset.checked_add(len) {
                 Some(sum) if sum <= end => Ok(Extent::new(offset, len)),
-                _ => Err(FaultKind::Senseless(format!("{len} bytes at byte {offset} are beyond the end of the copy"))),
+                _ => Err(FaultKind::Invalid(format!("{len} bytes at byte {offset} are beyond the end"))),
             };
             pairs.into_iter().map(extent).collect::<Result<Vec<_>, _>>()
         };
-        Ok(Record { durable: extents(fields.durable)?, unread: extents(fields.unread)?, ended: fields.ended })
+        Ok(Record {
+            durable: extents(fields.durable, end)?,
+            unread: extents(fields.unread, end)?,
+            ended: fields.ended,
+            source_ranges: extents(fields.source_ranges, i64::MAX as u64)?,
+            upload: fields.upload,
+        })
     }
 }
 
@@ -83,7 +120,7 @@ fn push_list(json: &mut String, extents: &[Extent]) {
     json.push('[');
     for (number, Extent { offset, len }) in extents.iter().enumerate() {
         let comma = if number == 0 { "" } else { "," };
-        write!(json, "{comma}[{offset},{len}]").expect("a String takes everything");
+        write!(json, "{comma}[{offset},{len}]").expect("writing to a string succeeds");
     }
     json.push(']');
 }

@@ -1,17 +1,27 @@
-//! What a journal claims.
-use crate::core::{Extent, ExtentSet};
+//! The claims of a journal.
+use crate::core::{Extent, ExtentSet, Upload};
 
-/// Which bytes of the copy need nothing any more. Offsets count from the first byte of the copy.
+/// The bytes of the copy that need not be copied again. Offsets count from the first byte of the copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
-    /// They are on the dest and survive a power loss.
+    /// Bytes that are on the dest and survive a power loss.
     pub durable: ExtentSet,
-    /// They could not be read from the source, and are not durable.
+    /// Bytes of the source that could not be read, and are not durable.
     pub unread: ExtentSet,
+    /// The upload whose parts have the durable bytes, if the dest is an object.
+    pub upload: Option<Upload>,
 }
 
 impl State {
-    /// Takes in what one record says. What became durable was read after all.
+    /// Adds parts of an upload.
+    pub(super) fn add_upload(&mut self, more: &Upload) {
+        match &mut self.upload {
+            Some(upload) => upload.add(more),
+            None => self.upload = Some(more.clone()),
+        }
+    }
+
+    /// Adds one record. Bytes that became durable are no longer unread.
     pub(super) fn apply(&mut self, durable: &[Extent], unread: &[Extent]) {
         self.unread.extend(unread.iter().copied());
         self.durable.extend(durable.iter().copied());

@@ -1,8 +1,8 @@
-//! Whatever happens to a journal, it never claims more than was appended.
+//! No fault makes a journal claim more than was appended.
 use super::file::Journal;
 use super::reading::Torn;
 use super::*;
-use crate::core::{BlockDigest, Extent, ExtentSet, HashKind};
+use crate::core::{BlockDigest, Extent, ExtentSet, HashKind, Upload};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::seal::Seal;
 use crate::ledger::{Fault, FaultKind, SideIdentity};
@@ -22,6 +22,7 @@ fn side(path: &str, kind: &str, serial: Option<&str>) -> SideIdentity {
         model: Some("model".into()),
         serial: serial.map(str::to_owned),
         wwn: None,
+        version: None,
     }
 }
 
@@ -35,6 +36,7 @@ pub fn head() -> Head {
         source: side("/dev/sda", "block device", Some("S1")),
         dest: side("/srv/image", "file", None),
         samples: samples.into(),
+        source_ranges: Vec::new(),
     }
 }
 
@@ -67,7 +69,7 @@ impl Place {
     }
 }
 
-/// A small journal, and what was true after each of its appends, from none on.
+/// A small journal, and the correct state after each of its appends, beginning with none.
 fn small() -> (Vec<u8>, Vec<State>) {
     let place = Place::new();
     let mut journal = Journal::create(&place.journal(), head()).unwrap();
@@ -83,13 +85,13 @@ fn small() -> (Vec<u8>, Vec<State>) {
 }
 
 #[test]
-fn cut_off_at_any_byte_it_reads_as_what_was_true_before() {
+fn a_journal_truncated_at_any_byte_parses_to_an_earlier_state() {
     let (bytes, truths) = small();
     let head_len = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1;
     for len in 0..=bytes.len() {
         match read(&bytes[..len]) {
             Ok(reading) => {
-                // Every whole line counts and nothing else does.
+                // Exactly the complete lines count.
                 let lines = bytes[..len].iter().filter(|byte| **byte == b'\n').count();
                 assert_eq!(reading.state, truths[lines - 1], "{len}");
                 let whole = bytes[..len].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
@@ -103,14 +105,15 @@ fn cut_off_at_any_byte_it_reads_as_what_was_true_before() {
 }
 
 #[test]
-fn with_any_bit_turned_it_claims_what_was_true_or_nothing() {
+fn a_journal_with_any_bit_flipped_claims_an_earlier_state_or_nothing() {
     let (bytes, truths) = small();
     let last_line = bytes[..bytes.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap();
     for bit in 0..bytes.len() * 8 {
         let mut turned = bytes.clone();
         turned[bit / 8] ^= 1 << (bit % 8);
         match read(&turned[..]) {
-            // As good as torn: the last line, or the last two where the newline between them is gone.
+            // Equivalent to a torn line: the last line is invalid, or the last two because the newline between
+            // them is missing.
             Ok(reading) => {
                 assert!(bit / 8 >= last_line && reading.torn.is_some(), "bit {bit}");
                 assert!(truths[..truths.len() - 1].contains(&reading.state), "bit {bit}");
@@ -121,7 +124,7 @@ fn with_any_bit_turned_it_claims_what_was_true_or_nothing() {
 }
 
 #[test]
-fn lines_that_are_lost_doubled_or_exchanged_are_never_believed() {
+fn lost_duplicate_and_reordered_lines_are_rejected() {
     let (bytes, truths) = small();
     let text = String::from_utf8(bytes).unwrap();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -133,7 +136,7 @@ fn lines_that_are_lost_doubled_or_exchanged_are_never_believed() {
     for order in [&[0, 2, 3, 4][..], &[0, 1, 1, 2], &[0, 2, 1, 3], &[0, 1, 2, 4, 3]] {
         assert!(state_of(order).is_err(), "{order:?}");
     }
-    // At the very end it cannot be distinguished from a torn one.
+    // At the end it cannot be distinguished from a torn one.
     assert_eq!(state_of(&[0, 1, 2, 2]).unwrap(), truths[2]);
     assert_eq!(state_of(&[0, 1, 3]).unwrap(), truths[1]);
 }
@@ -146,7 +149,7 @@ enum Step {
     },
     Compact,
     Reopen,
-    /// The machine stops while the last so many bytes are on their way.
+    /// The machine stops before this number of bytes at the end are written.
     Tear(usize),
 }
 
@@ -164,7 +167,7 @@ fn any_step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
     #[test]
-    fn a_journal_claims_what_was_appended_and_never_more(steps in prop::collection::vec(any_step(), 0..24)) {
+    fn a_journal_claims_exactly_what_was_appended(steps in prop::collection::vec(any_step(), 0..24)) {
         let place = Place::new();
         let path = place.journal();
         let mut journal = Some(Journal::create(&path, head()).unwrap());
@@ -186,7 +189,7 @@ proptest! {
                     journal = Some(opened);
                 }
                 Step::Tear(bytes) => {
-                    // An append that was on its way: some bytes of a line that never ended.
+                    // An incomplete append: some bytes of a line without its end.
                     drop(journal.take());
                     let mut text = fs::read(&path).unwrap();
                     let line = Seal::default().close("{\"durable\":[[0,1000]]}").unwrap();
@@ -208,7 +211,7 @@ proptest! {
 }
 
 #[test]
-fn a_torn_tail_is_cut_off_before_anything_follows_it() {
+fn a_torn_last_line_is_truncated_before_the_next_append() {
     let (bytes, truths) = small();
     let place = Place::new();
     fs::write(place.journal(), &bytes[..bytes.len() - 3]).unwrap();
@@ -221,7 +224,7 @@ fn a_torn_tail_is_cut_off_before_anything_follows_it() {
 }
 
 #[test]
-fn its_size_is_bounded_by_what_there_is_to_say() {
+fn the_size_of_a_journal_is_bounded_by_its_content() {
     let place = Place::new();
     let mut journal = Journal::create(&place.journal(), head()).unwrap();
     let alone = fs::metadata(place.journal()).unwrap().len();
@@ -250,6 +253,27 @@ fn many_extents_are_split_into_lines_of_a_bounded_length() {
     assert!(read(text.as_bytes()).unwrap().state.durable.iter().eq(scattered));
 }
 
+#[test]
+fn a_journal_lists_the_ranges_of_its_source_in_order_also_after_it_was_rewritten() {
+    let place = Place::new();
+    let source_ranges: Vec<Extent> = (0..2500).rev().map(|number| Extent::new(5000 + 3 * number, 1)).collect();
+    let head = Head { source_ranges: source_ranges.clone(), ..head() };
+    let mut journal = Journal::create(&place.journal(), head.clone()).unwrap();
+    journal.append(&extents(&[(0, 2), (9, 1)]), &extents(&[(2, 1)])).unwrap();
+    journal.compact().unwrap();
+    journal.append(&extents(&[(5, 1)]), &[]).unwrap();
+    drop(journal);
+    let text = fs::read_to_string(place.journal()).unwrap();
+    assert!(text.lines().all(|line| line.len() < 64 << 10));
+    let reading = read(text.as_bytes()).unwrap();
+    assert_eq!(reading.head, head);
+    let mapfile = reading.state.to_mapfile(&reading.head);
+    let at = |number: u64| Extent::new(5000 + 3 * number, 1);
+    let wanted: ExtentSet = [at(2499), at(2498), at(2494), at(2490)].into_iter().collect();
+    assert!(mapfile.sets().finished == wanted);
+    assert!(mapfile.sets().bad.iter().eq([at(2497)]));
+}
+
 fn kind_of<T>(result: Result<T, Fault>) -> FaultKind {
     result.err().expect("it should fail").kind
 }
@@ -259,7 +283,8 @@ fn a_journal_is_used_by_one_process_and_never_overwritten() {
     let place = Place::new();
     let path = place.journal();
     let journal = Journal::create(&path, head()).unwrap();
-    // flock belongs to the open file, so that a second open in this process stands for another process.
+    // flock belongs to the open file description, so a second open in this process behaves like another
+    // process.
     assert!(matches!(kind_of(Journal::open(&path)), FaultKind::Busy));
     assert!(matches!(kind_of(Journal::create(&path, head())), FaultKind::Exists));
     drop(journal);
@@ -290,7 +315,7 @@ fn files_with_similar_names_are_not_touched() {
 }
 
 #[test]
-fn a_journal_that_somebody_has_replaced_is_neither_compacted_nor_removed() {
+fn a_replaced_journal_is_neither_compacted_nor_removed() {
     let place = Place::new();
     let path = place.journal();
     let mut journal = Journal::create(&path, head()).unwrap();
@@ -305,7 +330,7 @@ fn a_journal_that_somebody_has_replaced_is_neither_compacted_nor_removed() {
 }
 
 #[test]
-fn other_files_newer_ones_and_senseless_lines_are_told_apart() {
+fn foreign_files_newer_versions_and_invalid_lines_have_their_own_errors() {
     let kind_of = |bytes: &[u8]| kind_of(read(bytes));
     assert!(matches!(kind_of(b""), FaultKind::Other));
     assert!(matches!(kind_of(b"{\"haul_manifest\":1,"), FaultKind::Other));
@@ -319,12 +344,12 @@ fn other_files_newer_ones_and_senseless_lines_are_told_apart() {
     for wrong in
         ["{\"durable\":[[0,1001]]}", "{\"durable\":[[1,18446744073709551615]]}", "{\"durable\":[[-1,1]]}", "{}"]
     {
-        assert!(matches!(kind_of(sealed(wrong).as_bytes()), FaultKind::Senseless(_)), "{wrong}");
+        assert!(matches!(kind_of(sealed(wrong).as_bytes()), FaultKind::Invalid(_)), "{wrong}");
     }
 }
 
 #[test]
-fn nothing_beyond_the_end_of_the_copy_is_claimed() {
+fn no_byte_beyond_the_end_of_the_copy_is_claimed() {
     let place = Place::new();
     let mut journal = Journal::create(&place.journal(), head()).unwrap();
     let before = fs::read(place.journal()).unwrap();
@@ -334,9 +359,32 @@ fn nothing_beyond_the_end_of_the_copy_is_claimed() {
 }
 
 #[test]
-fn the_example_in_the_documents_is_a_journal() {
+fn the_example_in_the_documents_is_a_valid_journal() {
     let page = include_str!("../../../docs/user/journal.md");
     let example = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
     let reading = read(example.as_bytes()).unwrap();
     assert!(!reading.state.durable.is_empty() && !reading.state.unread.is_empty() && reading.torn.is_none());
+}
+
+#[test]
+fn the_parts_of_an_upload_are_read_again_and_survive_compaction() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("journal");
+    let upload = |numbers: std::ops::Range<u32>, tag: &str| Upload {
+        id: "id \"1\"".to_owned(),
+        part_bytes: 8 << 20,
+        parts: numbers.map(|number| (number, format!("{tag}{number}"))).collect(),
+    };
+    let mut journal = Journal::create(&path, head()).unwrap();
+    journal.add_upload(&upload(0..900, "a")).unwrap();
+    journal.add_upload(&upload(0..1000, "a")).unwrap();
+    let before = std::fs::metadata(&path).unwrap().len();
+    journal.add_upload(&upload(0..1000, "a")).unwrap();
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), before, "known parts are not repeated");
+    journal.add_upload(&upload(7..8, "b")).unwrap();
+    let mut expected = upload(0..1000, "a");
+    expected.parts[7].1 = "b7".to_owned();
+    assert_eq!(Journal::look(&path).unwrap().state.upload, Some(expected.clone()));
+    journal.compact().unwrap();
+    assert_eq!(Journal::look(&path).unwrap().state.upload, Some(expected));
 }

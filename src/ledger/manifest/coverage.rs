@@ -1,16 +1,18 @@
-//! Which bytes of the copy the lines have spoken of so far.
+//! The bytes of the copy that are covered by the lines so far.
 use super::{Entry, Head, LastLine};
 use crate::core::{BlockDigest, Extent, ExtentSet};
 use crate::ledger::FaultKind;
 
-/// Keeps the rules that writer and reader share. Its memory grows with the gaps between what it was given, not with the
-/// lines.
+/// Checks the rules for writer and reader. Its memory grows with the number of gaps between covered extents,
+/// not with the number of lines.
 pub(super) struct Coverage {
     block_bytes: u64,
     len_bytes: Option<u64>,
-    /// Bytes with a digest or known to be zero.
-    told: ExtentSet,
+    /// Bytes with a digest or recorded as zeros.
+    covered: ExtentSet,
     unread: ExtentSet,
+    /// Number of bytes in the ranges of each side, by [`crate::core::Side::index`].
+    listed_bytes: [u64; 2],
     lines: u64,
 }
 
@@ -19,22 +21,32 @@ impl Coverage {
         Coverage {
             block_bytes: head.block_bytes,
             len_bytes: head.len_bytes,
-            told: ExtentSet::new(),
+            covered: ExtentSet::new(),
             unread: ExtentSet::new(),
+            listed_bytes: [0; 2],
             lines: 0,
         }
     }
 
-    /// Takes one more line in, if it has a place.
+    /// Adds one more line, if it is valid here.
     pub(super) fn admit(&mut self, entry: &Entry) -> Result<(), FaultKind> {
         let extent = entry.extent();
         let misplaced = Err(FaultKind::Misplaced(extent));
+        if let Entry::Range(side, _) = entry {
+            let sum = &mut self.listed_bytes[side.index()];
+            match sum.checked_add(extent.len).filter(|_| !extent.is_empty()) {
+                Some(more) => *sum = more,
+                None => return misplaced,
+            }
+            self.lines += 1;
+            return Ok(());
+        }
         if extent.is_empty() || self.len_bytes.is_some_and(|len| extent.end() > len) {
             return misplaced;
         }
         let is_unread = matches!(entry, Entry::Unread(_));
-        let told = if is_unread { &mut self.unread } else { &mut self.told };
-        if told.overlaps(extent) {
+        let covered = if is_unread { &mut self.unread } else { &mut self.covered };
+        if covered.overlaps(extent) {
             return misplaced;
         }
         if !is_unread {
@@ -42,23 +54,26 @@ impl Coverage {
             if too_long || !extent.offset.is_multiple_of(self.block_bytes) {
                 return misplaced;
             }
-            // Only the end of the copy may be within a block. Of a stream that is not known yet; there a gap will show
-            // it, as the next block begins at the next multiple.
+            // A block may end early only at the end of the copy. The end of a stream is not known yet; there an
+            // early end will show as a gap, because the next block begins at the next multiple.
             let whole_blocks = extent.len.is_multiple_of(self.block_bytes);
             if !whole_blocks && self.len_bytes.is_some_and(|len| len != extent.end()) {
                 return misplaced;
             }
         }
-        told.insert(extent);
+        covered.insert(extent);
         self.lines += 1;
         Ok(())
     }
 
-    /// The last line, if every byte was spoken of.
+    /// Makes the last line, if every byte is covered.
     pub(super) fn close(&self, whole: Option<BlockDigest>) -> Result<LastLine, FaultKind> {
-        let len_bytes = self.len_bytes.unwrap_or(self.told.end().max(self.unread.end()));
-        if let Some(gap) = self.told.gaps(Extent::new(0, len_bytes)).next() {
+        let len_bytes = self.len_bytes.unwrap_or(self.covered.end().max(self.unread.end()));
+        if let Some(gap) = self.covered.gaps(Extent::new(0, len_bytes)).next() {
             return Err(FaultKind::Missing(gap));
+        }
+        if let Some(bytes) = self.listed_bytes.into_iter().find(|&bytes| bytes > 0 && bytes != len_bytes) {
+            return Err(FaultKind::Invalid(format!("ranges of {bytes} bytes in a copy of {len_bytes}")));
         }
         Ok(LastLine { lines: self.lines, len_bytes, whole })
     }

@@ -1,13 +1,13 @@
-//! Where two manifests differ.
+//! Finds the differences between two manifests.
 use super::Manifest;
 use crate::core::{BlockDigest, Extent, HashKind};
 use std::iter::Peekable;
 
-/// Bytes that are not the same in both copies. Offsets count from the first byte of each copy.
+/// Bytes that differ between both copies. Offsets count from the first byte of each copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// In both, and at least one byte is another; or the last blocks of copies of different lengths, which nothing is
-    /// known about where the shorter ends within a block.
+    /// In both, with at least one different byte; or the last blocks of copies of different lengths, which
+    /// cannot be compared if the shorter one ends within a block.
     Differs(Extent),
     /// The first copy is longer.
     OnlyInFirst(Extent),
@@ -23,7 +23,7 @@ impl Difference {
         }
     }
 
-    /// Both in one, if they are of one sort and `next` follows at once.
+    /// Joins both, if they are of the same kind and `next` is adjacent.
     fn joined(self, next: Difference) -> Option<Difference> {
         let join = |a: Extent, b: Extent| (a.end() == b.offset).then(|| Extent::new(a.offset, a.len + b.len));
         match (self, next) {
@@ -35,31 +35,31 @@ impl Difference {
     }
 }
 
-/// Why it cannot be said where two manifests differ.
+/// Why the differences of two manifests cannot be determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Incomparable {
     /// Their digests are of different kinds.
     Algorithms {
-        /// The first one's.
+        /// That of the first.
         first: HashKind,
-        /// The second one's.
+        /// That of the second.
         second: HashKind,
     },
-    /// Their blocks have different lengths, and the digests of the whole do not show that the copies are equal.
+    /// Their blocks have different lengths, and the whole digests do not show that the copies are equal.
     BlockLengths {
-        /// The first one's, in bytes.
+        /// That of the first, in bytes.
         first: u64,
-        /// The second one's, in bytes.
+        /// That of the second, in bytes.
         second: u64,
-        /// The copies do differ; else that is not known either.
+        /// The copies differ; false: that is unknown, too.
         differ: bool,
     },
 }
 
-/// Says where two copies differ, by their manifests alone.
+/// Finds the differences between two copies from their manifests.
 ///
-/// Digests of different block lengths say nothing about each other; such manifests are compared only as far as their
-/// lengths and the digests of the whole show that nothing differs.
+/// Digests of different block lengths cannot be compared; such manifests are compared only by their lengths and
+/// whole digests.
 ///
 /// # Errors
 /// They cannot be compared.
@@ -76,7 +76,7 @@ pub fn diff<'a>(first: &'a Manifest, second: &'a Manifest) -> Result<Differences
         let differ = !same_len || same_whole == Some(false);
         return Err(Incomparable::BlockLengths { first: a.block_bytes, second: b.block_bytes, differ });
     }
-    // Nothing is left to compare where the whole is the same.
+    // If the whole digests are equal, there is nothing to compare.
     let [first, second] = [first, second].map(|manifest| if equal { [].iter() } else { pieces(manifest) });
     let whole_block = BlockDigest::of_zeros(a.algorithm, a.block_bytes);
     let pieces =
@@ -84,7 +84,7 @@ pub fn diff<'a>(first: &'a Manifest, second: &'a Manifest) -> Result<Differences
     Ok(Differences { pieces: pieces.peekable() })
 }
 
-/// The differences of two manifests, ascending, neighbours in one.
+/// The differences between two manifests, ascending, with adjacent ones merged.
 pub struct Differences<'a> {
     pieces: Peekable<Pieces<'a>>,
 }
@@ -93,7 +93,7 @@ impl Iterator for Differences<'_> {
     type Item = Difference;
 
     fn next(&mut self) -> Option<Difference> {
-        // What is the same was left out, so that neighbours in the list may be apart on the disk.
+        // Equal pieces are omitted, so consecutive entries of the list need not be adjacent.
         let mut found = self.pieces.next()?;
         while let Some(joined) = self.pieces.peek().and_then(|next| found.joined(*next)) {
             found = joined;
@@ -105,35 +105,36 @@ impl Iterator for Differences<'_> {
 
 type Piece = (Extent, Option<BlockDigest>);
 
-/// Walks over both manifests at once, one block or one run of zeros in both at a time.
+/// Iterates over both manifests in parallel, by pieces that are one block or one run of zeros in both.
 struct Pieces<'a> {
     algorithm: HashKind,
     block_bytes: u64,
-    /// The digest of a whole block of zeros.
+    /// The digest of a full block of zeros.
     whole_block: BlockDigest,
     first: std::slice::Iter<'a, Piece>,
     second: std::slice::Iter<'a, Piece>,
-    /// What is left of the pieces that the walk is in.
+    /// The remainders of the current pieces.
     rest: [Option<Piece>; 2],
 }
 
 impl Pieces<'_> {
-    /// Whether two pieces at one offset have the same bytes, as far as the shorter one goes.
+    /// Whether two pieces at one offset are equal, up to the end of the shorter one.
     fn same(&self, a: Piece, b: Piece) -> bool {
         let zeros = |len| {
             if len == self.block_bytes { self.whole_block } else { BlockDigest::of_zeros(self.algorithm, len) }
         };
         match (a, b) {
             ((_, None), (_, None)) => true,
-            // Blocks of other lengths have other digests.
+            // Blocks of different lengths have different digests.
             ((_, Some(left)), (_, Some(right))) => left == right,
-            // A digest says that all of its block is zero, so every part is; or nothing about any part.
+            // The digest of a block of zeros applies to every part of it; any other digest applies only to the
+            // full block.
             ((block, Some(digest)), (_, None)) | ((_, None), (block, Some(digest))) => digest == zeros(block.len),
         }
     }
 }
 
-/// What is left of a piece behind its first `len` bytes.
+/// The part of a piece after its first `len` bytes.
 fn behind((extent, digest): Piece, len: u64) -> Option<Piece> {
     (extent.len > len).then(|| (Extent::new(extent.offset + len, extent.len - len), digest))
 }

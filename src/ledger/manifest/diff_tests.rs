@@ -1,4 +1,4 @@
-//! Differences against a model that has the bytes.
+//! Compares the differences with those of a model that has the bytes.
 use super::*;
 use crate::core::{BlockDigest, Extent, HashKind};
 use crate::ledger::SideIdentity;
@@ -17,6 +17,7 @@ fn head(algorithm: HashKind, block_bytes: u64, len_bytes: u64) -> Head {
         model: None,
         serial: None,
         wwn: None,
+        version: None,
     };
     let len_bytes = Some(len_bytes);
     Head {
@@ -32,8 +33,7 @@ fn head(algorithm: HashKind, block_bytes: u64, len_bytes: u64) -> Head {
     }
 }
 
-/// A manifest of `bytes` with a whole digest. Blocks of zeros are reported as runs where `runs` says so, else by
-/// digest.
+/// A manifest of `bytes` with a whole digest. Blocks of zeros are recorded as runs if `runs`, else by digest.
 fn manifest(bytes: &[u8], algorithm: HashKind, block_bytes: u64, runs: bool, whole: bool) -> Manifest {
     let mut writer = Writer::create(Vec::new(), &head(algorithm, block_bytes, bytes.len() as u64)).unwrap();
     let mut run: Option<Extent> = None;
@@ -58,8 +58,8 @@ fn image(fills: &[u8], tail: usize) -> Vec<u8> {
     bytes
 }
 
-/// What is known of each block of the longer image: 0 same, 1 differs, 2 only in first, 3 only in second; byte by byte
-/// where one of them ends.
+/// The expected state of each block of the longer image: 0 equal, 1 differs, 2 only in first, 3 only in second;
+/// byte by byte in the block in which one of them ends.
 fn model(a: &[u8], b: &[u8]) -> Vec<Difference> {
     let common = a.len().min(b.len());
     let mut found = Vec::new();
@@ -90,7 +90,7 @@ fn model(a: &[u8], b: &[u8]) -> Vec<Difference> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn differences_are_the_blocks_that_differ(
+    fn a_diff_lists_the_blocks_that_differ(
         fills_a in prop::collection::vec(0u8..3, 0..6), changes in prop::collection::vec((0usize..6, 0u8..3), 0..3),
         cut in 0usize..7, tail in prop::sample::select(vec![0usize, 1000, 2000]),
         tail_b in prop::sample::select(vec![0usize, 1000, 2000]), runs in any::<bool>(), algorithm in any::<bool>(),
@@ -101,7 +101,7 @@ proptest! {
         fills_b.truncate(cut.max(1));
         let (a, b) = (image(&fills_a, tail), image(&fills_b, tail_b));
         let algorithm = if algorithm { HashKind::Blake3 } else { HashKind::Sha256 };
-        // Zeros as runs on the first side; a run knows about every part of it, a digest only about its block.
+        // Zeros as runs on the first side; a run applies to every part of it, a digest only to its full block.
         let of = |bytes: &[u8], runs| manifest(bytes, algorithm, BLOCK, runs, whole);
         let (first, second) = (of(&a, true), of(&b, runs));
         let found: Vec<Difference> = diff(&first, &second).unwrap().collect();
@@ -109,7 +109,7 @@ proptest! {
         if runs || a.len() == b.len() {
             prop_assert_eq!(found, expected);
         } else {
-            // Where one ends within a block of zeros that has a digest, the other side knows less.
+            // If one ends within a block of zeros that has a digest, the other side has less information.
             let bytes = |found: &[Difference]| found.iter().map(|one| one.extent().len).sum::<u64>();
             prop_assert!(bytes(&found) >= bytes(&expected) && bytes(&found) - bytes(&expected) <= BLOCK);
         }
@@ -117,7 +117,7 @@ proptest! {
 }
 
 #[test]
-fn other_block_lengths_compare_only_by_the_whole() {
+fn other_block_lengths_compare_only_by_the_total_digest() {
     let (a, b) = (image(&[1, 2], 5), image(&[1, 1], 5));
     let of = |bytes: &[u8], blocks: u64, whole| manifest(bytes, HashKind::Blake3, blocks, true, whole);
     assert_eq!(diff(&of(&a, BLOCK, true), &of(&a, 2 * BLOCK, true)).unwrap().count(), 0);

@@ -1,50 +1,50 @@
-//! The file of a manifest that is being written.
+//! The file of a manifest in progress.
 use super::{Entry, Head, Manifest, Writer};
 use crate::core::BlockDigest;
-use crate::files::{FileError, FolderEntry, NewFile, Opening, Visibility, open_to_read};
+use crate::files::{DirectoryEntry, FileError, NewFile, Opening, Visibility, open_to_read};
 use crate::ledger::record_file::{self, free_place};
 use crate::ledger::{Fault, FaultKind, RecordFile};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter};
 use std::path::Path;
 
-/// A manifest that is written while the copy runs. It gets its name when it is complete and durable; before that it is
-/// gone when this is dropped. So a file with that name is complete.
+/// A manifest that is written during the copy. It gets its name when it is complete and durable; dropping this
+/// before removes it. A file with that name is therefore complete.
 pub struct ManifestFile {
     new: NewFile,
-    /// The one that is replaced.
+    /// The file to be replaced.
     old: Option<File>,
     writer: Writer<BufWriter<File>>,
 }
 
 impl ManifestFile {
-    /// Begins a manifest that will be at `path`, where nothing may be.
+    /// Begins a manifest at `path`, which must not exist.
     ///
     /// # Errors
-    /// Something is there, another process is just making it, or the file system fails.
+    /// The file exists, another process is creating it, or the file system fails.
     pub fn create(path: &Path, head: &Head) -> Result<Self, Fault> {
         ManifestFile::begin(&free_place(RecordFile::Manifest, path)?, head, None)
     }
 
-    /// Begins a manifest that will take the place of the one at `path`, when it is complete and durable.
+    /// Begins a manifest that replaces the one at `path` when it is complete and durable.
     ///
     /// # Errors
-    /// There is none; another process is just making it, or the file system fails.
+    /// It does not exist; another process is creating it, or the file system fails.
     pub fn renew(path: &Path, head: &Head) -> Result<Self, Fault> {
-        let place = FolderEntry::following(path).map_err(file_fault)?;
+        let place = DirectoryEntry::following(path).map_err(file_fault)?;
         let old = place.open(Opening::Read).map_err(file_fault)?;
         let old = old.ok_or_else(|| io_fault(rustix::io::Errno::NOENT.into()))?;
         ManifestFile::begin(&place, head, Some(old))
     }
 
-    fn begin(place: &FolderEntry, head: &Head, old: Option<File>) -> Result<Self, Fault> {
+    fn begin(place: &DirectoryEntry, head: &Head, old: Option<File>) -> Result<Self, Fault> {
         let new = NewFile::begin(place).map_err(file_fault)?;
         let file = new.file().try_clone().map_err(io_fault)?;
         let writer = Writer::create(BufWriter::with_capacity(64 << 10, file), head)?;
         Ok(ManifestFile { new, old, writer })
     }
 
-    /// Writes one line, or keeps it until there are more.
+    /// Writes one line, or buffers it.
     ///
     /// # Errors
     /// Those of [`Writer::add`].
@@ -52,10 +52,11 @@ impl ManifestFile {
         self.writer.add(entry)
     }
 
-    /// Writes the last line, makes it durable and gives it its name.
+    /// Writes the last line, makes the file durable and names it.
     ///
     /// # Errors
-    /// Those of [`Writer::close`]; something of that name has appeared; the file system fails. Then there is none.
+    /// Those of [`Writer::close`]; a file of that name exists now; the file system fails. Then there is no
+    /// manifest.
     pub fn close(self, whole: Option<BlockDigest>) -> Result<(), Fault> {
         let ManifestFile { new, old, writer } = self;
         writer.close(whole)?.into_inner().map_err(|error| io_fault(error.into_error()))?;
@@ -68,7 +69,7 @@ impl ManifestFile {
 }
 
 impl Manifest {
-    /// Reads all of the manifest at `path`.
+    /// Reads the complete manifest at `path`.
     ///
     /// # Errors
     /// Those of [`Manifest::load`].
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_has_its_name_only_when_it_is_whole() {
+    fn a_manifest_is_named_only_when_it_is_complete() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("m");
         let zeros = Entry::Zeros(Extent::new(0, 65536));
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_given_up_or_lacks_bytes_leaves_nothing() {
+    fn a_discarded_or_incomplete_manifest_leaves_no_file() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("m");
         drop(ManifestFile::create(&path, &head(65536)).unwrap());
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_renewed_is_the_old_one_until_the_new_one_is_whole() {
+    fn an_updated_manifest_replaces_the_old_one_only_when_complete() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("m");
         ManifestFile::create(&path, &head(0)).unwrap().close(None).unwrap();
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_never_replaced() {
+    fn an_existing_file_is_never_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("m");
         let mut file = ManifestFile::create(&path, &head(0)).unwrap();

@@ -1,7 +1,7 @@
-//! The manifest: what the bytes of a copy were, block by block.
+//! The manifest: the digest of every block of a copy.
 //!
-//! docs/user/manifest.md describes the format. Offsets count from the first byte of the copy, so that one manifest
-//! serves both sides.
+//! docs/user/manifest.md describes the format. Offsets count from the first byte of the copy, so that one
+//! manifest applies to both sides.
 mod coverage;
 mod diff;
 #[cfg(test)]

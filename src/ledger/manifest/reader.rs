@@ -1,4 +1,4 @@
-//! Reading a manifest, line by line.
+//! Reads a manifest, line by line.
 use super::coverage::Coverage;
 use super::line::Body;
 use super::{Entry, Head, LastLine};
@@ -8,10 +8,11 @@ use crate::ledger::seal::Seal;
 use crate::ledger::{Fault, FaultKind, RecordFile};
 use std::io::BufRead;
 
-/// An iterator over what a manifest says, in the order of its lines and in bounded memory.
+/// An iterator over the contents of a manifest, in the order of its lines and in bounded memory.
 ///
-/// Nothing after the first fault is given, and everything before it is as it was written. That there was no fault is
-/// known only at the end: only then is [`Reader::closing`] there, and only then did the lines speak of every byte once.
+/// It returns nothing after the first fault, and everything before that is as it was written. Only at the end
+/// is it known that there was no fault: then [`Reader::closing`] is available, and the lines have covered every
+/// byte once.
 pub struct Reader<R> {
     lines: Lines<R>,
     seal: Seal,
@@ -25,7 +26,7 @@ impl<R: BufRead> Reader<R> {
     /// Reads the first line.
     ///
     /// # Errors
-    /// It is none of a manifest, of a newer one, or damaged.
+    /// It is not that of a manifest, from a newer haul, or damaged.
     pub fn open(input: R) -> Result<Self, Fault> {
         let mut lines = Lines::new(RecordFile::Manifest, input);
         let (head, seal) = Head::read(&mut lines)?;
@@ -33,12 +34,12 @@ impl<R: BufRead> Reader<R> {
         Ok(Reader { lines, seal, head, coverage, closing: None, over: false })
     }
 
-    /// What the manifest is about.
+    /// The first line.
     pub fn head(&self) -> &Head {
         &self.head
     }
 
-    /// The last line, once every entry was given and there was no fault.
+    /// The last line, after all entries were returned without a fault.
     pub fn closing(&self) -> Option<&LastLine> {
         self.closing.as_ref()
     }
@@ -70,10 +71,10 @@ impl<R: BufRead> Reader<R> {
             let (lines, bytes) = (expected.lines, expected.len_bytes);
             let words =
                 format!("expected {lines} lines and {bytes} bytes, found {} and {}", closing.lines, closing.len_bytes);
-            return Err(self.lines.fault(FaultKind::Senseless(words)));
+            return Err(self.lines.fault(FaultKind::Invalid(words)));
         }
         if self.lines.advance()? != Line::None {
-            return Err(self.lines.fault(FaultKind::Senseless("data after the last line".into())));
+            return Err(self.lines.fault(FaultKind::Invalid("data after the last line".into())));
         }
         self.closing = Some(closing);
         Ok(())

@@ -1,4 +1,4 @@
-//! What is written is read again; what was changed, cut off or made up is not.
+//! What is written is read back; changed, truncated and forged lines are rejected.
 use super::*;
 use crate::core::{BlockDigest, Extent, HashKind};
 use crate::ledger::first_line::FirstLine;
@@ -18,6 +18,7 @@ fn side(path: &str, serial: Option<&str>) -> SideIdentity {
         model: Some("A \"model\"\n".into()),
         serial: serial.map(str::to_owned),
         wwn: None,
+        version: None,
     }
 }
 
@@ -73,7 +74,7 @@ fn entries_of(bytes: &[u8]) -> (Vec<Entry>, Option<Fault>) {
     (entries, None)
 }
 
-/// Two blocks and a bit, one of them zeros, out of order, with a sector that could not be read.
+/// Two blocks and a partial one, one of them zeros, out of order, with an unreadable sector.
 fn small() -> (Vec<Entry>, Vec<u8>) {
     let unread = Entry::Unread(Extent::new(2 * BLOCK, 512));
     let entries = vec![block(2, 1000, 3), zeros(1, BLOCK), unread, block(0, BLOCK, 1)];
@@ -82,7 +83,7 @@ fn small() -> (Vec<Entry>, Vec<u8>) {
 }
 
 prop_compose! {
-    /// What lines may say of a copy: its head, its entries in any order, and how long it is.
+    /// A valid copy: its head, its entries in any order, and its length.
     fn any_copy()(
         blocks in prop::collection::vec(0u64..4, 0..12), tail in 0..BLOCK, known in any::<bool>(),
         unread in prop::collection::vec((0u64..12 * BLOCK, 1u64..1000), 0..3), order in any::<u64>(),
@@ -112,7 +113,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_in_its_order((head, entries) in any_copy(), whole in prop::option::of(any::<u64>())) {
+    fn entries_are_read_in_order((head, entries) in any_copy(), whole in prop::option::of(any::<u64>())) {
         let bytes = written(&head, &entries, whole.map(digest)).unwrap();
         let mut reader = Reader::open(&bytes[..]).unwrap();
         prop_assert_eq!(reader.head(), &head);
@@ -124,7 +125,7 @@ proptest! {
     }
 
     #[test]
-    fn a_manifest_that_misses_an_entry_is_not_closed(
+    fn a_manifest_that_lacks_an_entry_is_not_closed(
         (head, mut entries) in any_copy(), at in any::<prop::sample::Index>(),
     ) {
         entries.retain(|entry| !matches!(entry, Entry::Unread(_)));
@@ -150,7 +151,7 @@ proptest! {
 }
 
 #[test]
-fn cut_off_at_any_byte_it_reads_as_its_beginning_and_as_truncated() {
+fn a_manifest_truncated_at_any_byte_parses_as_truncated() {
     let (entries, bytes) = small();
     for len in 0..bytes.len() {
         let (read, fault) = entries_of(&bytes[..len]);
@@ -164,7 +165,7 @@ fn cut_off_at_any_byte_it_reads_as_its_beginning_and_as_truncated() {
 }
 
 #[test]
-fn no_bit_of_it_can_be_turned() {
+fn every_bit_flip_of_a_manifest_is_detected() {
     let (entries, bytes) = small();
     for bit in 0..bytes.len() * 8 {
         let mut turned = bytes.clone();
@@ -175,7 +176,7 @@ fn no_bit_of_it_can_be_turned() {
 }
 
 #[test]
-fn lines_that_are_lost_doubled_or_exchanged_are_noticed_where_they_stood() {
+fn lost_duplicate_and_reordered_lines_are_reported_with_their_number() {
     let (_, bytes) = small();
     let text = String::from_utf8(bytes).unwrap();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -191,14 +192,14 @@ fn lines_that_are_lost_doubled_or_exchanged_are_noticed_where_they_stood() {
     assert_eq!(line_of_fault(&[0, 1, 2, 3, 4, 5, 5]), Some(7));
 }
 
-/// Lines of any content with checks that hold, as a haul with a fault of its own might write them.
+/// Lines with arbitrary content and valid checksums, as a defective haul might write them.
 fn sealed(lines: &[&str]) -> Vec<u8> {
     let mut seal = crate::ledger::seal::Seal::default();
     lines.iter().flat_map(|line| seal.close(line).unwrap().into_bytes()).collect()
 }
 
 #[test]
-fn lines_that_hold_and_make_no_sense_are_refused_by_number() {
+fn invalid_lines_with_valid_seals_are_refused_by_number() {
     let head = head(Some(2 * BLOCK)).to_json().unwrap();
     let (zeros, rest) =
         ("{\"offset_bytes\":0,\"len_bytes\":131072,\"zero\":true}", "\"len_bytes\":131072,\"whole\":null}");
@@ -228,7 +229,7 @@ fn lines_that_hold_and_make_no_sense_are_refused_by_number() {
 }
 
 #[test]
-fn other_files_newer_ones_and_odd_heads_are_told_apart() {
+fn foreign_files_newer_versions_and_invalid_headers_have_their_own_errors() {
     let kind_of = |bytes: &[u8]| entries_of(bytes).1.unwrap().kind;
     assert!(matches!(kind_of(b""), FaultKind::Other));
     assert!(matches!(kind_of(b"# Mapfile. Created by GNU ddrescue\n"), FaultKind::Other));
@@ -244,14 +245,14 @@ fn other_files_newer_ones_and_odd_heads_are_told_apart() {
         (":65536", ":65537"),
         ("\"source\"", "\"sauce\""),
     ] {
-        assert!(matches!(kind_of(&with(from, to)), FaultKind::Senseless(_)), "{from} {to}");
+        assert!(matches!(kind_of(&with(from, to)), FaultKind::Invalid(_)), "{from} {to}");
     }
-    // A field that a later haul added is no fault.
+    // A field that a later haul added is not a fault.
     assert!(matches!(kind_of(&with("\"created\"", "\"added\":[1],\"created\"")), FaultKind::Truncated));
 }
 
 #[test]
-fn the_writer_refuses_what_has_no_place_and_goes_on() {
+fn the_writer_refuses_invalid_entries_and_continues() {
     let mut writer = Writer::create(Vec::new(), &head(Some(2 * BLOCK + 10))).unwrap();
     writer.add(block(0, BLOCK, 1)).unwrap();
     let beyond = Entry::Unread(Extent::new(2 * BLOCK, 11));
@@ -279,7 +280,7 @@ fn a_stream_may_have_only_one_short_block_and_only_at_its_end() {
 }
 
 #[test]
-fn the_example_in_the_documents_is_a_manifest() {
+fn the_example_in_the_documents_is_a_valid_manifest() {
     let page = include_str!("../../../docs/user/manifest.md");
     let example = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
     let manifest = Manifest::load(example.as_bytes()).unwrap();

@@ -1,4 +1,4 @@
-//! Writing a manifest while the copy runs.
+//! Writes a manifest during the copy.
 use super::coverage::Coverage;
 use super::{Entry, Head};
 use crate::core::BlockDigest;
@@ -7,11 +7,11 @@ use crate::ledger::seal::Seal;
 use crate::ledger::{Fault, FaultKind, RecordFile};
 use std::io::Write;
 
-/// Writes a manifest line by line, in whatever order blocks arrive; nothing is held back or sought back to.
+/// Writes a manifest line by line, with blocks in any order; nothing is buffered or rewritten.
 ///
-/// Hand it something buffered. Until it is closed the file reads as truncated, and that is what it is: a manifest of an
-/// unfinished copy. To go on after an interruption, read the old file until its fault, [`Writer::add`] what the journal
-/// still claims to a new file, and rename that over the old one.
+/// Pass a buffered writer. Until it is closed the file reads as truncated, which is correct: it is the manifest
+/// of an unfinished copy. To continue after an interruption, read the old file up to its fault, [`Writer::add`]
+/// what the journal still claims to a new file, and rename that over the old one.
 pub struct Writer<W> {
     out: W,
     seal: Seal,
@@ -22,7 +22,7 @@ impl<W: Write> Writer<W> {
     /// Writes the first line.
     ///
     /// # Errors
-    /// `out` fails, or the head breaks the rules of its fields.
+    /// `out` fails, or a field of the head is invalid.
     pub fn create(out: W, head: &Head) -> Result<Self, Fault> {
         let mut writer = Writer { out, seal: Seal::default(), coverage: Coverage::new(head) };
         let json = head.to_json().map_err(fault)?;
@@ -33,15 +33,15 @@ impl<W: Write> Writer<W> {
     /// Writes one line.
     ///
     /// # Errors
-    /// `out` fails, after which the manifest is worth nothing; or the entry has no place: it overlaps another, does
-    /// not lie on the block length's grid, or reaches beyond the copy. Then nothing was written.
+    /// `out` fails, after which the manifest is unusable; or the entry is invalid here: it overlaps another, is
+    /// not aligned to the block length, or reaches beyond the copy. Then nothing was written.
     pub fn add(&mut self, entry: Entry) -> Result<(), Fault> {
         self.coverage.admit(&entry).map_err(fault)?;
         self.line(&entry.to_json())
     }
 
-    /// Writes the last line and gives `out` back, flushed but not made durable. `whole` is the digest of all bytes of
-    /// the copy in their order, where there is one.
+    /// Writes the last line and returns `out`, flushed but not durable. `whole` is the digest of all bytes of
+    /// the copy in order, if there is one.
     ///
     /// # Errors
     /// `out` fails, or bytes of the copy are missing.

@@ -1,4 +1,4 @@
-//! The file of a mapfile that is being made.
+//! The file of a mapfile to be written.
 use super::Mapfile;
 use crate::files::{NewFile, Visibility};
 use crate::ledger::record_file::{file_fault, free_place, io_fault};
@@ -8,25 +8,26 @@ use std::path::Path;
 
 const KIND: RecordFile = RecordFile::Mapfile;
 
-/// A mapfile that will be written at the end of a copy. Its file is made before, so that a folder that cannot be
-/// written to is found before the copy begins; it goes when this is dropped.
+/// A mapfile that will be written at the end of a copy. Its file is created before, so that an unwritable
+/// directory is detected before the copy begins; dropping this removes it.
 #[derive(Debug)]
 pub struct MapfileFile(NewFile);
 
 impl MapfileFile {
-    /// Holds the place of a mapfile at `path`, where nothing may be: a mapfile may stand for days of work.
+    /// Reserves the name `path` for a mapfile; it must not exist, because an old mapfile may represent days of
+    /// work.
     ///
     /// # Errors
-    /// Something is there, another process is just making it, or the file system fails.
+    /// The file exists, another process is creating it, or the file system fails.
     pub fn create(path: &Path) -> Result<Self, Fault> {
         let place = free_place(KIND, path)?;
         Ok(MapfileFile(NewFile::begin(&place).map_err(|error| file_fault(KIND, error))?))
     }
 
-    /// Writes it, makes it durable and gives it its name.
+    /// Writes the mapfile, makes it durable and names it.
     ///
     /// # Errors
-    /// Something of that name has appeared, or the file system fails. Then there is none.
+    /// A file of that name exists now, or the file system fails. Then there is no mapfile.
     pub fn close(self, mapfile: &Mapfile) -> Result<(), Fault> {
         let MapfileFile(new) = self;
         mapfile.write(BufWriter::with_capacity(64 << 10, new.file())).map_err(|error| io_fault(KIND, error))?;
@@ -47,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mapfile_has_its_name_only_when_it_is_whole() {
+    fn a_mapfile_is_named_only_when_it_is_complete() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("map");
         let file = MapfileFile::create(&path).unwrap();
@@ -60,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_never_replaced() {
+    fn an_existing_file_is_never_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("map");
         let file = MapfileFile::create(&path).unwrap();

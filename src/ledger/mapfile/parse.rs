@@ -1,23 +1,23 @@
-//! Reading a mapfile.
+//! Parses a mapfile.
 use super::{Block, Mapfile, RescueStatus, Status};
 use crate::core::Extent;
 use crate::ledger::lines::{Line, Lines};
 use crate::ledger::{Fault, FaultKind, RecordFile};
 use std::io::BufRead;
 
-/// The columns' names before the status line, which are written again.
+/// The column names before the status line, which are generated when a mapfile is written.
 const COLUMNS: &str = "# current_pos";
 
-fn senseless<T>(words: String) -> Result<T, FaultKind> {
-    Err(FaultKind::Senseless(words))
+fn invalid<T>(words: String) -> Result<T, FaultKind> {
+    Err(FaultKind::Invalid(words))
 }
 
 impl Mapfile {
-    /// Reads a mapfile: bounded memory for each line, and one entry for each block.
+    /// Parses a mapfile: bounded memory for each line, and one entry for each block.
     ///
     /// # Errors
-    /// A line that is not as the manual says, blocks with a gap between them or that overlap, no status line. ddrescue
-    /// writes its mapfile in one go and calls a last line without a newline whole; so does this.
+    /// A line that does not follow the manual, blocks with gaps or overlaps, no status line. ddrescue writes
+    /// its mapfile at once and accepts a last line without a newline; so does this.
     pub fn parse(input: impl BufRead) -> Result<Self, Fault> {
         let mut lines = Lines::new(RecordFile::Mapfile, input);
         let mut comments = Vec::new();
@@ -28,7 +28,7 @@ impl Mapfile {
             }
             let Ok(text) = std::str::from_utf8(&lines.bytes) else {
                 if lines.bytes.trim_ascii_start().starts_with(b"#") {
-                    // A path in a comment may be in any encoding.
+                    // A path in a comment may have any encoding.
                     comments.extend(map.is_none().then(|| String::from_utf8_lossy(&lines.bytes).into_owned()));
                     continue;
                 }
@@ -51,60 +51,57 @@ impl Mapfile {
     }
 }
 
-/// The line without its comment, which begins where a `#` does at the start or after a blank.
+/// The line without its comment, which begins with a `#` at the start or after a blank.
 fn uncommented(line: &str) -> &str {
     let begins = |(at, _): &(usize, &str)| *at == 0 || line.as_bytes()[at - 1].is_ascii_whitespace();
     line.match_indices('#').find(begins).map_or(line, |(at, _)| &line[..at])
 }
 
-/// `current_pos current_status [current_pass]`; mapfiles of before 1.22 have no pass.
+/// `current_pos current_status [current_pass]`; mapfiles written before 1.22 have no pass.
 fn status_line(fields: &[&str]) -> Result<Mapfile, FaultKind> {
     let &[pos, doing, ref pass @ ..] = fields else {
         return Err(FaultKind::Other);
     };
     let Ok(current_pos) = number(pos) else { return Err(FaultKind::Other) };
     let Some((doing, _)) = RescueStatus::ALL.iter().find(|(_, mark)| doing.chars().eq([*mark])) else {
-        return senseless(format!("\"{doing}\" is not a rescue status: one of ? * / - F G +"));
+        return invalid(format!("\"{doing}\" is not a rescue status: one of ? * / - F G +"));
     };
     let current_pass = match *pass {
         [] => 1,
         [pass] => match pass.parse::<u32>().ok().filter(|pass| (1..=i32::MAX as u32).contains(pass)) {
             Some(pass) if pass_digits(fields[2]) => pass,
-            _ => return senseless(format!("\"{pass}\" is not a pass number")),
+            _ => return invalid(format!("\"{pass}\" is not a pass number")),
         },
-        _ => return senseless("a status line has at most three fields".into()),
+        _ => return invalid("a status line has at most three fields".into()),
     };
     Ok(Mapfile { comments: Vec::new(), current_pos, doing: *doing, current_pass, blocks: Vec::new() })
 }
 
-/// A plus sign, which `parse` would take, is none of ddrescue's.
+/// Rejects a plus sign, which `parse` would accept but ddrescue does not.
 fn pass_digits(pass: &str) -> bool {
     pass.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `pos size status`, where the block before it ends; `None` for a block of nothing, which ddrescue accepts.
+/// `pos size status`, contiguous with the previous block; `None` for an empty block, which ddrescue accepts.
 fn block(fields: &[&str], last: Option<&Block>) -> Result<Option<Block>, FaultKind> {
     let &[pos, size, status] = fields else {
-        return senseless("a block has a position, a size and a status".into());
+        return invalid("a block has a position, a size and a status".into());
     };
     let (offset, len) = (number(pos)?, number(size)?);
     let Some((status, _)) = Status::ALL.iter().find(|(_, mark)| status.chars().eq([*mark])) else {
-        return senseless(format!("\"{status}\" is not a block status: one of ? * / - +"));
+        return invalid(format!("\"{status}\" is not a block status: one of ? * / - +"));
     };
     if offset.checked_add(len).is_none_or(|end| end > i64::MAX as u64) {
-        return senseless(format!("invalid block of {len} bytes at byte {offset}"));
+        return invalid(format!("invalid block of {len} bytes at byte {offset}"));
     }
     let extent = Extent::new(offset, len);
     if let Some(before) = last.filter(|before| before.extent.end() != offset) {
-        return senseless(format!(
-            "the block before ends at byte {}, this one begins at {offset}",
-            before.extent.end()
-        ));
+        return invalid(format!("the block before ends at byte {}, this one begins at {offset}", before.extent.end()));
     }
     Ok((!extent.is_empty()).then_some(Block { extent, status: *status }))
 }
 
-/// A number as C++ writes constants: decimal, `0x` hexadecimal or `0` octal, below 2⁶³.
+/// A number in the syntax of C++: decimal, `0x` hexadecimal or `0` octal, below 2⁶³.
 fn number(text: &str) -> Result<u64, FaultKind> {
     let (digits, radix) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(hex) => (hex, 16),
@@ -115,5 +112,5 @@ fn number(text: &str) -> Result<u64, FaultKind> {
     let value = plain.then(|| u64::from_str_radix(digits, radix).ok()).flatten();
     value
         .filter(|value| i64::try_from(*value).is_ok())
-        .map_or_else(|| senseless(format!("\"{text}\" is not a number below 2^63")), Ok)
+        .map_or_else(|| invalid(format!("\"{text}\" is not a number below 2^63")), Ok)
 }

@@ -1,4 +1,4 @@
-//! The manual's example, what is wrong by line, and there and back.
+//! The manual's example, faults by line, and round trips.
 use super::*;
 use crate::ledger::FaultKind;
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ const EXAMPLE: &str = "# Mapfile. Created by GNU ddrescue version 1.27
 ";
 
 #[test]
-fn the_example_of_the_manual_is_read_and_written_as_it_is() {
+fn the_example_of_the_manual_round_trips() {
     let map = Mapfile::parse(EXAMPLE.as_bytes()).unwrap();
     assert_eq!((map.current_pos, map.doing, map.current_pass), (0x120000, RescueStatus::Copying, 1));
     let sets = map.sets();
@@ -37,19 +37,19 @@ fn parsed(text: &str) -> Result<Mapfile, (u64, String)> {
 }
 
 #[test]
-fn numbers_may_be_decimal_hexadecimal_or_octal_and_comments_stand_anywhere() {
+fn numbers_may_be_decimal_hexadecimal_or_octal_and_comments_are_ignored() {
     let text = "  # first\n\n16 ? 2 # where\n  020\t0x10 + # a block\n#more\n0x20 32 -\n64 0X0a ?";
     let map = parsed(text).unwrap();
     assert_eq!((map.current_pos, map.current_pass), (16, 2));
     let blocks: Vec<_> = map.blocks.iter().map(|block| (block.extent.offset, block.extent.len)).collect();
     assert_eq!(blocks, [(16, 16), (32, 32), (64, 10)]);
-    // Blocks of nothing, which ddrescue accepts, say nothing; mapfiles of old have no pass.
+    // Empty blocks, which ddrescue accepts, have no effect; old mapfiles have no pass.
     assert_eq!(parsed("0 ? 1\n0 5 +\n5 0 -\n5 5 +\n").unwrap().blocks.len(), 2);
     assert_eq!(parsed("0 +\n").unwrap().current_pass, 1);
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_line() {
+fn errors_are_reported_with_their_line() {
     let cases = [
         ("0 ? 1\n0 10 +\n11 5 +\n", 3, "ends at byte 10"),
         ("0 ? 1\n0 10 +\n9 5 +\n", 3, "ends at byte 10"),
@@ -72,8 +72,8 @@ fn what_is_wrong_is_told_with_its_line() {
         ("", 1, "is truncated"),
     ];
     for (text, line, words) in cases {
-        let (at, said) = parsed(text).expect_err(text);
-        assert!(at == line && said.contains(words), "{text:?}: {said}");
+        let (at, messages) = parsed(text).expect_err(text);
+        assert!(at == line && messages.contains(words), "{text:?}: {messages}");
     }
     let fault = Mapfile::parse(&b"0 ? 1\n\xff\xfe\n"[..]).unwrap_err();
     assert!(matches!(fault.kind, FaultKind::Other) && fault.line == 2);
@@ -98,14 +98,14 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_again(map in any_mapfile()) {
+    fn a_written_mapfile_parses_to_itself(map in any_mapfile()) {
         let mut out = Vec::new();
         map.write(&mut out).unwrap();
         prop_assert_eq!(Mapfile::parse(&out[..]).unwrap(), map);
     }
 
     #[test]
-    fn sets_lead_to_a_mapfile_and_back(
+    fn extent_sets_convert_to_a_mapfile_and_back(
         marks in prop::collection::vec(0u8..3, 1..40), start in 0u64..1000,
     ) {
         let of = |mark: u8| -> ExtentSet {

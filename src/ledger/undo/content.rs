@@ -1,17 +1,18 @@
-//! What is written while measuring: noise that can be known again.
+//! Test data that is written while measuring: noise that can be recognized.
 use crate::core::BlockDigest;
 
-/// Each piece of so many bytes can be known again by itself: no disk has smaller sectors, so no crash leaves less.
+/// Size of a piece, each of which can be recognized separately: no disk has smaller sectors, so no crash leaves
+/// less.
 pub const PIECE_BYTES: usize = 512;
 
-/// Bytes before it begins again. Noise of this length is nothing that a disk compresses.
+/// Length in bytes after which the content repeats. Disks do not compress noise of this length.
 const CONTENT_BYTES: usize = 1 << 20;
 
-/// A piece begins with this, for people who look at a disk, and its number.
+/// The start of each piece, for users who examine a disk; the number of the piece follows.
 const MARK: &[u8; 12] = b"haul measure";
 const NUMBER_END: usize = MARK.len() + 4;
 
-/// What one session writes: pieces that no other session writes and that no other process has.
+/// The test data of one session: its pieces differ from those of any other session and from any other data.
 #[derive(Clone)]
 pub struct Content(Vec<u8>);
 
@@ -29,12 +30,13 @@ impl Content {
         Content(bytes)
     }
 
-    /// Its bytes; what is written begins with them, as often as it takes.
+    /// Its bytes, which are written repeatedly from the start.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Whether these bytes, a whole number of pieces, are this session's, piece by piece: all of each was compared.
+    /// Whether these bytes, a whole number of pieces, were written by this session: every byte of each is
+    /// compared.
     pub fn has_written(&self, bytes: &[u8]) -> bool {
         bytes.len().is_multiple_of(PIECE_BYTES) && bytes.chunks_exact(PIECE_BYTES).all(|piece| self.is_piece(piece))
     }

@@ -1,8 +1,8 @@
-//! The undo journal's file.
+//! The file of an undo journal.
 use super::head::Record;
 use super::{Head, PIECE_BYTES};
 use crate::core::{BlockDigest, Extent, HashKind};
-use crate::files::{FileError, FolderEntry, NewFile, Visibility};
+use crate::files::{DirectoryEntry, FileError, NewFile, Visibility};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::lines::{Line, Lines};
 use crate::ledger::record_file::{self, free_place, io_fault, open_own};
@@ -13,21 +13,21 @@ use std::io::{self, BufReader, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Where the originals begin in the file; the lines stand before.
+/// Offset of the original data in the file; the lines are before it.
 const DATA_BYTES: u64 = 1 << 20;
 
-/// Originals of one extent, in the file.
+/// Original data of one extent, in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Original {
-    /// Where they were, in whole pieces.
+    /// Its extent on the device, in whole pieces.
     pub extent: Extent,
     at_bytes: u64,
     digest: BlockDigest,
 }
 
-/// An undo journal in preparation: nothing may be written to the device yet. Dropping it removes it.
+/// An undo journal in preparation: nothing may be written to the device yet. Dropping it removes the file.
 pub struct UndoMaking {
-    place: FolderEntry,
+    place: DirectoryEntry,
     new: NewFile,
     head: Head,
     kept: Vec<Original>,
@@ -35,17 +35,17 @@ pub struct UndoMaking {
 }
 
 impl UndoMaking {
-    /// Begins one that is to be at `path`, where none may be.
+    /// Begins an undo journal at `path`, which must not exist.
     ///
     /// # Errors
-    /// One already exists, another process is making it, or the file system fails.
+    /// The file exists, another process is creating it, or the file system fails.
     pub fn begin(path: &Path, head: Head) -> Result<Self, Fault> {
         let place = free_place(RecordFile::Undo, path)?;
         let new = NewFile::begin(&place).map_err(file_fault)?;
         Ok(UndoMaking { place, new, head, kept: Vec::new(), end_bytes: DATA_BYTES })
     }
 
-    /// Keeps the original `bytes` of the device from `offset` on: a whole number of pieces.
+    /// Saves the original `bytes` of the device at `offset`: a whole number of pieces.
     ///
     /// # Errors
     /// The file system fails.
@@ -59,15 +59,15 @@ impl UndoMaking {
         Ok(())
     }
 
-    /// Returns when what was kept so far is on the disk, so that the time it takes is known.
+    /// Flushes what was saved so far, so that the time for that is known.
     ///
     /// # Errors
     /// The file system fails.
-    pub fn settle(&mut self) -> Result<(), Fault> {
+    pub fn sync(&mut self) -> Result<(), Fault> {
         self.new.file().sync_data().map_err(io)
     }
 
-    /// Makes all of it durable, under its name. Only then may what was kept be written over.
+    /// Makes the journal durable, under its name. Only then may the saved extents be overwritten.
     ///
     /// # Errors
     /// The file system fails; then there is no journal.
@@ -85,14 +85,15 @@ impl UndoMaking {
             text.push_str(&seal.close(&json).map_err(fault)?);
         }
         if text.len() as u64 > DATA_BYTES {
-            return Err(fault(FaultKind::Senseless("more extents than it has room for".to_owned())));
+            return Err(fault(FaultKind::Invalid("more extents than it has room for".to_owned())));
         }
         let UndoMaking { place, new, head, kept, .. } = self;
         let file = new.file().try_clone().map_err(io)?;
         file.write_all_at(text.as_bytes(), 0).map_err(io)?;
-        // Unlike a copy's journal it must not be lost with the power: what it holds is nowhere else.
+        // Unlike a copy's journal it must survive a power loss: its data exists nowhere else.
         if let Err(error) = new.publish(Visibility::Owner) {
-            // Where its name may not survive, it must not be believed to. Of another file's name nothing is removed.
+            // If its name may not survive, the data must not count as saved. If another file has the name, it
+            // is not removed.
             let _ = place.remove(&file);
             return Err(file_fault(error));
         }
@@ -100,20 +101,20 @@ impl UndoMaking {
     }
 }
 
-/// An undo journal that is whole, locked against other processes (flock: advisory, released with the process).
+/// A complete undo journal, locked against other processes (flock: advisory, released when the process ends).
 #[derive(Debug)]
 pub struct Undo {
-    place: FolderEntry,
+    place: DirectoryEntry,
     file: File,
     head: Head,
     kept: Vec<Original>,
 }
 
 impl Undo {
-    /// Opens the one at `path`; `None`: there is none.
+    /// Opens the undo journal at `path`; `None`: it does not exist.
     ///
     /// # Errors
-    /// In use by another process, not a haul file, of a newer haul, or damaged.
+    /// It is in use by another process, not a haul file, from a newer haul, or damaged.
     pub fn open(path: &Path) -> Result<Option<Self>, Fault> {
         let Some((place, file)) = open_own(RecordFile::Undo, path)? else { return Ok(None) };
         let mut lines = Lines::new(RecordFile::Undo, BufReader::new((&file).take(DATA_BYTES)));
@@ -126,7 +127,7 @@ impl Undo {
                 Some(Record::Kept { offset_bytes, len_bytes, at_bytes, digest }) => {
                     let fits = offset_bytes.checked_add(len_bytes).is_some_and(|end| i64::try_from(end).is_ok());
                     if !fits || !len_bytes.is_multiple_of(PIECE_BYTES as u64) {
-                        return Err(lines.fault(FaultKind::Senseless("an extent that no device has".to_owned())));
+                        return Err(lines.fault(FaultKind::Invalid("an extent that no device has".to_owned())));
                     }
                     kept.push(Original { extent: Extent::new(offset_bytes, len_bytes), at_bytes, digest });
                 }
@@ -138,25 +139,25 @@ impl Undo {
         Ok(Some(Undo { place, file, head, kept }))
     }
 
-    /// Which device and session.
+    /// The device and the session.
     pub fn head(&self) -> &Head {
         &self.head
     }
 
-    /// What was kept, in the order it was.
+    /// The saved extents, in the order in which they were saved.
     pub fn kept(&self) -> &[Original] {
         &self.kept
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         self.place.path()
     }
 
-    /// Reads originals into `bytes`, which are as many, and compares them with their digest.
+    /// Reads original data into `bytes`, which has the same length, and compares it with its digest.
     ///
     /// # Errors
-    /// The file system fails, or they are damaged.
+    /// The file system fails, or the data is damaged.
     pub fn original(&self, kept: &Original, bytes: &mut [u8]) -> Result<(), Fault> {
         self.file.read_exact_at(bytes, kept.at_bytes).map_err(io)?;
         if BlockDigest::of(HashKind::Blake3, bytes) != kept.digest {
@@ -165,7 +166,7 @@ impl Undo {
         Ok(())
     }
 
-    /// Removes the file: the originals are on the device, and durable.
+    /// Removes the file: the original data is on the device, and durable.
     ///
     /// # Errors
     /// The file system fails.

@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 /// The version of the format that is written, and the newest that is read.
 pub const FORMAT_VERSION: u64 = 1;
 
-/// Of which device the originals are, and who wrote over them.
+/// The device with the original data, and the session that overwrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     /// Version of the haul that wrote it.
     pub version: String,
-    /// When it was begun, RFC 3339 in UTC.
+    /// When it was created, RFC 3339 in UTC.
     pub created: String,
-    /// Whose originals these are.
+    /// The device.
     pub device: SideIdentity,
-    /// 256 random bits, from which [`super::Content`] is made.
+    /// 256 random bits, from which [`super::Content`] is generated.
     pub session: BlockDigest,
 }
 
@@ -29,11 +29,11 @@ impl FirstLine for Head {
     }
 }
 
-/// A line behind the first: some originals, or how many such lines there are.
+/// A line after the first: an extent of original data, or the number of such lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Record {
-    /// Bytes of the device from `offset_bytes` on, which stand in the file from `at_bytes` on.
+    /// The bytes of the device at `offset_bytes`, which are in the file at `at_bytes`.
     Kept { offset_bytes: u64, len_bytes: u64, at_bytes: u64, digest: BlockDigest },
     /// The last line.
     End { kept_extents: u64 },

@@ -1,4 +1,4 @@
-//! The undo journal's file, whole, cut off and damaged.
+//! The file of an undo journal: complete, truncated and damaged.
 use super::*;
 use crate::core::{BlockDigest, EndpointKind, Extent, Facts};
 use crate::ledger::{FaultKind, SideIdentity};
@@ -23,7 +23,7 @@ fn made(path: &Path) -> Undo {
 }
 
 #[test]
-fn what_was_kept_is_read_back_and_removed_when_it_is_no_longer_needed() {
+fn originals_are_read_back_and_the_undo_journal_is_removed_after_use() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("disk.undo");
     assert!(Undo::open(&path).unwrap().is_none());
@@ -40,7 +40,7 @@ fn what_was_kept_is_read_back_and_removed_when_it_is_no_longer_needed() {
 }
 
 #[test]
-fn it_has_its_name_only_once_it_is_whole() {
+fn an_undo_journal_is_named_only_when_it_is_complete() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("disk.undo");
     let mut making = UndoMaking::begin(&path, head()).unwrap();
@@ -53,7 +53,7 @@ fn it_has_its_name_only_once_it_is_whole() {
 }
 
 #[test]
-fn one_that_is_there_is_never_replaced_nor_used_by_two() {
+fn an_existing_undo_journal_is_neither_replaced_nor_shared() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("disk.undo");
     let undo = made(&path);
@@ -64,7 +64,7 @@ fn one_that_is_there_is_never_replaced_nor_used_by_two() {
 }
 
 #[test]
-fn no_byte_of_it_can_be_changed_unnoticed() {
+fn every_changed_byte_of_an_undo_journal_is_detected() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("disk.undo");
     drop(made(&path));
@@ -84,7 +84,7 @@ fn no_byte_of_it_can_be_changed_unnoticed() {
 }
 
 #[test]
-fn a_session_knows_its_own_pieces_and_no_others() {
+fn a_session_recognizes_only_its_own_pieces() {
     let [ours, other] = [7, 8].map(|byte| Content::of(&BlockDigest::from([byte; 32])));
     let bytes = ours.bytes();
     assert!(ours.has_written(bytes) && ours.has_written(&bytes[5 * 512..9 * 512]) && !other.has_written(&bytes[..512]));
@@ -93,7 +93,7 @@ fn a_session_knows_its_own_pieces_and_no_others() {
         piece[bit / 8] ^= 1 << (bit % 8);
         assert!(!ours.has_written(&piece), "bit {bit}");
     }
-    // Two halves of two pieces, as a torn write would leave where sectors are not whole.
+    // Two halves of two pieces, as a torn write leaves them if sectors are not written atomically.
     let torn = [&bytes[..256], &bytes[768..1024]].concat();
     assert!(!ours.has_written(&torn) && !ours.has_written(&[0; 512]) && !ours.has_written(&bytes[..511]));
 }

@@ -1,17 +1,19 @@
-//! A memory control group: little memory for a file and a concurrent reader, on a machine that has much.
+//! A memory control group that limits the memory of the test file and a concurrent reader, for machines with much
+//! memory.
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The groups of haul begin with this; the rest is the process.
+/// Prefix of the names of haul's groups; the process ID follows.
 const NAME: &str = "haul-profile-";
 
-/// A memory control group, of either version. Dropping it removes it.
+/// A memory control group, of either version, removed on drop.
 #[derive(Debug)]
 pub(super) struct Group(PathBuf);
 
 impl Group {
-    /// Makes one of so many bytes, at the top, where groups may have limits. Nothing that is there is changed.
+    /// Creates a group with a limit of `bytes`, at the top level, where limits are possible. Existing groups are not
+    /// changed.
     pub(super) fn new(bytes: u64) -> io::Result<Group> {
         let (parent, limit) = hierarchy()?;
         sweep(&parent);
@@ -22,7 +24,7 @@ impl Group {
         Ok(group)
     }
 
-    /// The file by which a process joins it, open.
+    /// The open file through which a process joins the group.
     pub(super) fn procs(&self) -> io::Result<File> {
         File::options().write(true).open(self.0.join("cgroup.procs"))
     }
@@ -30,12 +32,12 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // EBUSY would mean that a process is in it still: they were all waited for.
+        // EBUSY would mean that it still has processes; all of them were waited for.
         fs::remove_dir(&self.0).ok();
     }
 }
 
-/// Where groups are made, and the file that limits one.
+/// The directory for groups, and the name of the file with the limit.
 fn hierarchy() -> io::Result<(PathBuf, &'static str)> {
     let (first, second) = (Path::new("/sys/fs/cgroup/memory"), Path::new("/sys/fs/cgroup"));
     if first.join("memory.limit_in_bytes").exists() {
@@ -48,7 +50,7 @@ fn hierarchy() -> io::Result<(PathBuf, &'static str)> {
     Ok((second.into(), "memory.max"))
 }
 
-/// Removes what a killed haul left here.
+/// Removes groups that killed haul processes left.
 fn sweep(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {

@@ -1,6 +1,6 @@
-//! The machine as it is: a cached test file, this program started again, and this program reading the disk as dd does.
-//! Where a memory control group may be made, all three share one, so that a short read is felt on a machine that has
-//! much memory.
+//! The running system: a cached test file, starts of this program, and this program reading the disk as dd. If a memory
+//! control group can be created, all of them share one, so that a short read has an effect even on a machine with much
+//! memory.
 mod group;
 mod test_file;
 
@@ -20,32 +20,32 @@ use std::time::{Duration, Instant};
 use test_file::TestFile;
 
 /// Size of the test file, in bytes.
-const WITNESS_BYTES: u64 = 64 << 20;
+const TEST_FILE_BYTES: u64 = 64 << 20;
 
-/// Memory of the group, in bytes: the test file, and about as much as a small machine has to spare for a copy.
+/// Memory limit of the group, in bytes: the test file, and about as much as a small machine has available for a copy.
 const GROUP_BYTES: u64 = 192 << 20;
 
-/// Without a group, no more than this is read in one way: the page cache belongs to other processes, in bytes.
+/// Maximum number of bytes to read per way without a group, because other processes use the page cache.
 const UNGROUPED_BYTES_MAX: u64 = 1 << 30;
 
-/// How often the test file is read again when the kernel let parts of it go at once.
-const WARMINGS: usize = 3;
+/// Number of attempts to read the test file into the page cache.
+const WARM_TRIES: usize = 3;
 
-/// What of the test file in the page cache is all of it, as a share.
+/// Share of the test file in the page cache that counts as all of it.
 const WARM: f64 = 0.99;
 
-/// How long the reader may take to end and report its progress.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Time for the reader to end and report its progress.
+const READER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Bytes of a block of the reader.
+/// Block size of the reader, in bytes.
 const BLOCK_BYTES: u64 = 1 << 20;
 
-/// The surroundings of a disk on this machine.
+/// The running system with a disk to read.
 #[derive(Debug)]
 pub struct RunningSystem {
     program: PathBuf,
     disk: PathBuf,
-    /// What may be read of it; begins and ends with whole blocks.
+    /// The extent to read; a multiple of the block size.
     extent: Extent,
     test_file: TestFile,
     group: Result<Group, String>,
@@ -57,22 +57,22 @@ struct ReaderProcess {
     child: Child,
     disk: File,
     way: Way,
-    /// The page cache had nothing of it before, so that it can be forgotten afterwards.
+    /// Whether none of the extent was cached before, so that it may be dropped afterwards.
     was_clean: bool,
 }
 
 impl RunningSystem {
-    /// SystemUnderTest in which `program`, which is haul, is started, and reads `disk` of so many bytes.
+    /// A system on which `program`, which is haul, is started and reads `disk` with a size of `disk_bytes`.
     ///
     /// # Errors
-    /// There is no place for the test file.
+    /// There is no directory for the test file.
     pub fn new(program: &Path, disk: &Path, disk_bytes: u64) -> io::Result<RunningSystem> {
-        let test_file = TestFile::new(WITNESS_BYTES)?;
+        let test_file = TestFile::new(TEST_FILE_BYTES)?;
         let group = Group::new(GROUP_BYTES).map_err(|error| match error.kind() {
             io::ErrorKind::PermissionDenied => "only root can create a memory control group".to_owned(),
             _ => format!("no memory control group: {error}"),
         });
-        // The first bytes are those that others have in the page cache: tables, headers of file systems.
+        // The start of a disk is often in the page cache: partition tables, headers of file systems.
         let begin = disk_bytes / 4 / BLOCK_BYTES * BLOCK_BYTES;
         let most = if group.is_ok() { u64::MAX } else { UNGROUPED_BYTES_MAX };
         let len = ((disk_bytes - begin) / BLOCK_BYTES * BLOCK_BYTES).min(most);
@@ -80,12 +80,12 @@ impl RunningSystem {
         Ok(RunningSystem { program, disk, extent: Extent::new(begin, len), test_file, group, reading: None })
     }
 
-    /// Bytes of the test file.
+    /// Size of the test file in bytes.
     pub fn test_file_bytes(&self) -> u64 {
         self.test_file.bytes()
     }
 
-    /// The memory that all of it happens in.
+    /// The memory that the test file and the reader share.
     pub fn memory(&self) -> Memory {
         match &self.group {
             Ok(_) => Memory::Group(GROUP_BYTES),
@@ -93,12 +93,12 @@ impl RunningSystem {
         }
     }
 
-    /// This program, with nothing to say and in the group, if there is one; it does not outlive haul.
+    /// A command for this program, without output and in the group if there is one. It is killed when haul ends.
     fn command(&self) -> io::Result<Command> {
         use std::os::unix::process::CommandExt;
         let mut command = Command::new(&self.program);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        // Signals of the terminal are for us; the reading process is signalled by us.
+        // haul signals the reader itself; signals of the terminal must not reach it.
         command.process_group(0);
         sys::bind_to_parent(&mut command);
         if let Ok(group) = &self.group {
@@ -107,7 +107,7 @@ impl RunningSystem {
         Ok(command)
     }
 
-    /// Bytes of what is to be read that are in the page cache.
+    /// Number of bytes of the extent in the page cache.
     fn cached_bytes(&self, disk: &File) -> u64 {
         let stat = page_cache::cachestat(disk.as_fd(), self.extent.offset, self.extent.len);
         stat.map_or(0, |stat| stat.nr_cache * rustix::param::page_size() as u64)
@@ -117,8 +117,8 @@ impl RunningSystem {
 impl SystemUnderTest for RunningSystem {
     fn warm(&mut self) -> io::Result<f64> {
         let mut share = 0.0;
-        for _ in 0..WARMINGS {
-            // Its pages are charged to the group of its first reader.
+        for _ in 0..WARM_TRIES {
+            // Pages are charged to the group of their first reader.
             self.test_file.forget()?;
             let mut command = self.command()?;
             let ended = command.args(["dd", "bs=1M"]).stdin(self.test_file.reader()?).status()?;
@@ -155,8 +155,8 @@ impl SystemUnderTest for RunningSystem {
         let mut command = self.command()?;
         command.arg("dd").arg(source).args(["of=/dev/null", "bs=1M"]);
         command.args([format!("skip={skip}"), format!("count={count}")]).env("LC_ALL", "C").stderr(Stdio::piped());
-        // Left to itself, haul dd reads a block device past the page cache. With this it makes plain calls of read(2)
-        // on what it opened, as GNU dd does; on files and block devices the flag changes nothing else.
+        // By default haul dd uses direct I/O on block devices. With this flag it calls read(2) on the descriptor as GNU
+        // dd does; the flag has no other effect on files and block devices.
         command.arg(if way == Way::Direct { "iflag=direct" } else { "iflag=nonblock" });
         self.reading = Some(ReaderProcess { child: command.spawn()?, disk, way, was_clean });
         Ok(())
@@ -178,13 +178,13 @@ impl SystemUnderTest for RunningSystem {
 
     fn end(&mut self) -> io::Result<u64> {
         let Some(mut reading) = self.reading.take() else { return Ok(0) };
-        let said = ended(&mut reading.child)?;
-        let Some(read_bytes) = bytes_in(&said) else {
-            let last = said.lines().last().unwrap_or("no output");
+        let messages = ended(&mut reading.child)?;
+        let Some(read_bytes) = bytes_in(&messages) else {
+            let last = messages.lines().last().unwrap_or("no output");
             return Err(io::Error::other(format!("dd cannot read it: {last}")));
         };
         if let (true, Way::Buffered, Some(len)) = (reading.was_clean, reading.way, NonZeroU64::new(self.extent.len)) {
-            // It only costs memory where the kernel does not care.
+            // Failure only costs memory.
             fadvise(&reading.disk, self.extent.offset, Some(len), Advice::DontNeed).ok();
         }
         Ok(read_bytes)
@@ -200,34 +200,34 @@ impl Drop for RunningSystem {
     }
 }
 
-/// Ends the reader as with SIGINT, on which dd reports its progress; returns its output.
+/// Ends the reader by SIGINT, on which dd reports its progress, and returns its output.
 fn ended(child: &mut Child) -> io::Result<String> {
     let began = Instant::now();
     if child.try_wait()?.is_none() {
-        // ESRCH: it ended by itself in this very moment.
+        // ESRCH: it has just ended.
         kill_process(Pid::from_child(child), Signal::INT).ok();
     }
     while child.try_wait()?.is_none() {
-        if began.elapsed() > PATIENCE {
+        if began.elapsed() > READER_TIMEOUT {
             child.kill()?;
             child.wait()?;
         }
         std::thread::sleep(Duration::from_millis(2));
     }
-    let mut said = String::new();
+    let mut messages = String::new();
     if let Some(mut stderr) = child.stderr.take() {
-        stderr.read_to_string(&mut said)?;
+        stderr.read_to_string(&mut messages)?;
     }
-    Ok(said)
+    Ok(messages)
 }
 
-/// The count in dd's last sentence: `1048576 bytes (1.0 MB, 1.0 MiB) copied, …`.
-fn bytes_in(said: &str) -> Option<u64> {
-    let line = said.lines().rfind(|line| line.contains(" copied, "))?;
+/// The number of bytes in dd's last line: `1048576 bytes (1.0 MB, 1.0 MiB) copied, …`.
+fn bytes_in(messages: &str) -> Option<u64> {
+    let line = messages.lines().rfind(|line| line.contains(" copied, "))?;
     line.split_once(" byte")?.0.parse().ok()
 }
 
-/// Memory that is available without taking it from other processes; 0 where the kernel does not say.
+/// Memory available without taking it from other processes, in bytes; 0 if the kernel does not report it.
 fn available_bytes() -> u64 {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
@@ -240,15 +240,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_dd_read_is_the_number_of_its_last_sentence() {
-        let said = "3+1 records in\n3+1 records out\n3145735 bytes (3.1 MB, 3.0 MiB) copied, 0.1 s, 31 MB/s\n";
-        assert_eq!(bytes_in(said), Some(3_145_735));
+    fn the_bytes_of_dd_are_parsed_from_its_last_line() {
+        let messages = "3+1 records in\n3+1 records out\n3145735 bytes (3.1 MB, 3.0 MiB) copied, 0.1 s, 31 MB/s\n";
+        assert_eq!(bytes_in(messages), Some(3_145_735));
         assert_eq!(bytes_in("1 byte copied, 0.1 s, 0.0 kB/s\n"), Some(1));
         assert_eq!(bytes_in("dd: failed to open '/dev/x': Permission denied\n"), None);
     }
 
     #[test]
-    fn the_kernel_says_what_memory_there_is() {
+    fn the_memory_size_is_read_from_the_kernel() {
         assert!(available_bytes() > 1 << 20);
     }
 }

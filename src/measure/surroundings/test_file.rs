@@ -1,4 +1,4 @@
-//! The test file: a file whose pages are in the page cache, as those of every file that was read.
+//! The test file: a file in the page cache.
 use crate::files::nameless;
 use crate::sys::page_cache;
 use rustix::fs::{Advice, fadvise, fstatfs};
@@ -8,11 +8,11 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-/// File systems that are memory themselves: what lies there is in the page cache for good.
+/// File systems in memory, whose files never leave the page cache.
 const MEMORY_FILE_SYSTEMS: [u64; 2] = [0x0102_1994, 0x8584_58f6];
 
-/// A file without a name and without data, all hole: it goes away with its descriptor, whatever ends us, and nothing is
-/// written for it. Its pages in the page cache are like all others.
+/// An unnamed file that consists of a hole: it is removed with its descriptor, however the process ends, and nothing is
+/// written for it. Its cached pages are treated like any others.
 #[derive(Debug)]
 pub(super) struct TestFile {
     file: File,
@@ -20,51 +20,51 @@ pub(super) struct TestFile {
 }
 
 impl TestFile {
-    /// Makes one of so many bytes, in the first folder for temporary files that takes it and lies on a disk.
+    /// Creates a file of this size in the first directory for temporary files that permits it and is on a disk.
     pub(super) fn new(bytes: u64) -> io::Result<TestFile> {
         let mut why = io::Error::other("no directory for temporary files is on a disk");
-        for folder in folders() {
-            match made_in(&folder, bytes) {
+        for directory in directories() {
+            match made_in(&directory, bytes) {
                 Ok(Some(file)) => return Ok(TestFile { file, bytes }),
                 Ok(None) => {}
-                Err(error) => why = io::Error::new(error.kind(), format!("{}: {error}", folder.display())),
+                Err(error) => why = io::Error::new(error.kind(), format!("{}: {error}", directory.display())),
             }
         }
         Err(why)
     }
 
-    /// Bytes of it.
+    /// Size in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Another descriptor of it at its start, for a process that reads it.
+    /// Another descriptor at the start of the file, for a process that reads it.
     pub(super) fn reader(&self) -> io::Result<File> {
         rustix::fs::seek(&self.file, rustix::fs::SeekFrom::Start(0))?;
         self.file.try_clone()
     }
 
-    /// Nothing of it is in the page cache any more.
+    /// Drops all of its pages from the page cache.
     pub(super) fn forget(&self) -> io::Result<()> {
         Ok(fadvise(&self.file, 0, None, Advice::DontNeed)?)
     }
 
-    /// Share of it in the page cache, from 0 to 1.
+    /// Share of its pages in the page cache, from 0 to 1.
     pub(super) fn share(&self) -> io::Result<f64> {
         let stat = page_cache::cachestat(self.file.as_fd(), 0, self.bytes)?;
         Ok(stat.nr_cache as f64 * rustix::param::page_size() as f64 / self.bytes as f64)
     }
 }
 
-/// Where temporary files go: $TMPDIR, and the usual places.
-fn folders() -> Vec<PathBuf> {
+/// Directories for temporary files: $TMPDIR, and the usual ones.
+fn directories() -> Vec<PathBuf> {
     let cache = env::home_dir().map(|home| home.join(".cache"));
     [env::temp_dir(), "/var/tmp".into(), "/tmp".into()].into_iter().chain(cache).collect()
 }
 
-/// A file there that has no name; `None` where the folder is memory.
-fn made_in(folder: &Path, bytes: u64) -> io::Result<Option<File>> {
-    let file = nameless(folder)?;
+/// Creates an unnamed file in a directory; `None` if the directory is in memory.
+fn made_in(directory: &Path, bytes: u64) -> io::Result<Option<File>> {
+    let file = nameless(directory)?;
     if MEMORY_FILE_SYSTEMS.contains(&(fstatfs(&file)?.f_type as u64)) {
         return Ok(None);
     }
@@ -78,7 +78,7 @@ mod tests {
     use std::io::Read;
 
     #[test]
-    fn it_has_no_name_and_no_data_but_pages_like_any_file() {
+    fn the_test_file_has_no_name_and_no_blocks_but_cached_pages() {
         let Ok(test_file) = TestFile::new(4 << 20) else {
             eprintln!("skipped: all folders for temporary files here are memory");
             return;
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_in_memory_takes_none() {
+    fn a_directory_in_memory_is_refused() {
         if Path::new("/dev/shm").is_dir() {
             assert!(made_in(Path::new("/dev/shm"), 4096).unwrap().is_none());
         }

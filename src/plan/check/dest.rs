@@ -1,14 +1,17 @@
-//! Whether the dest is what is meant, and free to be written.
+//! Checks that the dest is the intended one, and may be written.
 use crate::core::{EndpointKind, Error, Facts, InUse, Kind, Result, Side};
 use crate::plan::plan_input::{PlanInput, named};
 use crate::plan::{Expectation, words};
 use std::path::Path;
 
-/// Refuses a dest that is not the one expected, that is in use, or that may not be written.
+/// Refuses a dest that is not the expected one, is in use, or may not be written.
 pub(crate) fn dest(asked: &PlanInput) -> Result<()> {
     let dest = asked.dest;
     no_file_among_devices(dest)?;
-    asked.options.expect.iter().try_for_each(|expectation| expected(dest, expectation))?;
+    asked.options.expect.iter().try_for_each(|expectation| match expectation {
+        Expectation::Etag(etag) => same_resource(asked.source, etag),
+        of_dest => expected(dest, of_dest),
+    })?;
     free(dest)?;
     if !dest.writable {
         let advice = match dest.kind {
@@ -16,6 +19,7 @@ pub(crate) fn dest(asked: &PlanInput) -> Result<()> {
                 "Check whether the device is read-only (blockdev --getro) or has a write-protect switch, and whether \
                  you have permission to write (its group is often 'disk')."
             }
+            EndpointKind::Nbd => "The server offers this export for reading only: serve it writable.",
             _ => {
                 "Check the permissions of the file and its directory, and whether the file system is mounted read-only."
             }
@@ -35,10 +39,10 @@ pub(crate) fn free(dest: &Facts) -> Result<()> {
     }
 }
 
-/// A misspelt device name must not become a file that fills the memory behind /dev.
+/// Refuses to create a file below /dev: a misspelt device name would become a file that fills memory.
 fn no_file_among_devices(dest: &Facts) -> Result<()> {
     let devices = Path::new("/dev");
-    // Shared memory and message queues are file systems of their own below /dev.
+    // These are separate file systems below /dev, for shared memory and message queues.
     let own = ["/dev/shm", "/dev/mqueue", "/dev/hugepages"];
     let among = dest.path.starts_with(devices) && !own.iter().any(|path| dest.path.starts_with(path));
     let among = among || dest.filesystem.as_deref() == Some("devtmpfs");
@@ -51,6 +55,20 @@ fn no_file_among_devices(dest: &Facts) -> Result<()> {
         .advise("Check the name and whether the device is connected; 'haul list' shows the available devices."))
 }
 
+/// Refuses a source that is not the expected resource of a web server.
+fn same_resource(source: &Facts, etag: &str) -> Result<()> {
+    let resource = source.http.as_ref().filter(|http| !http.is_weak);
+    let found = resource.and_then(|http| http.version());
+    // A shell removes the quotes of an entity tag.
+    let what = match found {
+        Some(found) if found == etag || found.trim_matches('"') == etag => return Ok(()),
+        Some(found) => format!("is not the expected resource: its ETag is {found}, not '{etag}'"),
+        None => format!("has no ETag that identifies its content; expected '{etag}'"),
+    };
+    let what = format!("{} {what}", named(Side::Source, source));
+    Err(Error::new(Kind::Refused, what).on(Side::Source).advise("Nothing was written. Check the address."))
+}
+
 fn expected(dest: &Facts, expectation: &Expectation) -> Result<()> {
     let identity = &dest.identity;
     let (key, wanted, found) = match expectation {
@@ -58,6 +76,7 @@ fn expected(dest: &Facts, expectation: &Expectation) -> Result<()> {
         Expectation::Serial(serial) => ("serial", serial.clone(), identity.serial.clone()),
         Expectation::Model(model) => ("model", model.clone(), identity.model.clone()),
         Expectation::Wwn(wwn) => ("wwn", wwn.clone(), identity.wwn.clone()),
+        Expectation::Etag(etag) => ("etag", etag.clone(), None),
         Expectation::Size(size) => ("size", words::exact(*size), dest.size.map(words::exact)),
     };
     let name = named(Side::Dest, dest);
@@ -71,7 +90,7 @@ fn expected(dest: &Facts, expectation: &Expectation) -> Result<()> {
         .advise("Nothing was written. 'haul list' shows the available devices."))
 }
 
-/// The disk that was chosen by its name still has it.
+/// Checks that the name still refers to the disk that was chosen.
 fn same_disk(dest: &Facts, sequence: u64) -> Result<()> {
     if dest.disk_sequence.is_none_or(|now| now == sequence) {
         return Ok(());
@@ -81,12 +100,12 @@ fn same_disk(dest: &Facts, sequence: u64) -> Result<()> {
     Err(Error::new(Kind::Refused, what).on(Side::Dest).advise("Nothing was written. Run it again and choose again."))
 }
 
-/// The refusal that names each user, and what ends that use.
+/// The error that names each use, and how to end it.
 fn in_use(dest: &Facts) -> Error {
     let users: Vec<String> = dest.in_use.iter().map(user).collect();
     let system = dest.in_use.iter().any(|user| matches!(user, InUse::System { .. }));
     let advice = if system {
-        // Advice to unmount / step by step would be no help.
+        // Advice to unmount / would not help.
         "To overwrite it, boot another system, from a USB stick or over the network.".to_owned()
     } else {
         let mut steps: Vec<String> = Vec::new();
@@ -101,7 +120,7 @@ fn in_use(dest: &Facts) -> Error {
     Error::new(Kind::Refused, what).on(Side::Dest).advise(advice)
 }
 
-/// A clause that names a user.
+/// A clause that names a use.
 pub(crate) fn user(user: &InUse) -> String {
     match user {
         InUse::Mounted { device, at } => format!("{device} is mounted at {}", at.display()),
@@ -112,7 +131,7 @@ pub(crate) fn user(user: &InUse) -> String {
     }
 }
 
-/// What ends that use.
+/// How to end that use.
 fn remedy(user: &InUse) -> String {
     let path = |name: &str| if name.starts_with('/') { name.to_owned() } else { format!("/dev/{name}") };
     match user {

@@ -1,19 +1,19 @@
-//! Whether the dest is large enough.
+//! Checks that the dest is large enough.
 use super::Range;
 use crate::core::PlanNotes;
-use crate::core::{EndpointKind, EngineKind, Error, Kind, Result, Side};
+use crate::core::{EndpointKind, EngineKind, Error, Extent, Kind, Result, Side};
 use crate::plan::choose::Engines;
 use crate::plan::numbers::FAT_FILE_BYTES_MAX;
 use crate::plan::plan_input::{PlanInput, named};
 use crate::plan::{When, words};
 
-/// Refuses a dest that is certainly too small, and warns where it may be.
+/// Refuses a dest that is certainly too small, and warns if it may be.
 pub(in crate::plan) fn room(asked: &PlanInput, range: &Range, engines: &Engines, notes: &mut PlanNotes) -> Result<()> {
     match asked.dest.kind {
-        EndpointKind::Block => on_device(asked, range, notes),
+        EndpointKind::Block | EndpointKind::Nbd => on_device(asked, range, notes),
         EndpointKind::File => {
             fat(asked, range)?;
-            // Shared extents take no room, and whether they can be shared only an attempt shows.
+            // Shared extents need no space, but only an attempt shows whether they can be shared.
             if engines.engine == EngineKind::Reflink { Ok(()) } else { on_file_system(asked, range, notes) }
         }
         _ => Ok(()),
@@ -24,13 +24,18 @@ fn on_device(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) -> Result<
     let Some(size) = asked.dest.size else { return Ok(()) };
     let name = named(Side::Dest, asked.dest);
     let Some(len) = range.len else {
+        let least =
+            asked.source.compressed.as_ref().map_or(0, |content| content.least_bytes.saturating_sub(range.skip));
+        if range.seek.saturating_add(least) > size {
+            return Err(too_small(asked, range, size, least));
+        }
         notes.warn(format!(
             "the source may be longer than {name}, which has {}: its size is unknown until end of stream",
             words::exact(size)
         ));
         return if range.seek <= size { Ok(()) } else { Err(too_small(asked, range, size, 0)) };
     };
-    if range.seek + len > size { Err(too_small(asked, range, size, len)) } else { Ok(()) }
+    if range.dest_end().is_some_and(|end| end > size) { Err(too_small(asked, range, size, len)) } else { Ok(()) }
 }
 
 fn too_small(asked: &PlanInput, range: &Range, size: u64, len: u64) -> Error {
@@ -48,7 +53,7 @@ fn too_small(asked: &PlanInput, range: &Range, size: u64, len: u64) -> Error {
 }
 
 fn fat(asked: &PlanInput, range: &Range) -> Result<()> {
-    let end = range.seek + range.len.unwrap_or(0);
+    let end = range.dest_end().unwrap_or(range.seek);
     let fat = matches!(asked.dest.filesystem.as_deref(), Some("vfat" | "msdos"));
     if !fat || end <= FAT_FILE_BYTES_MAX {
         return Ok(());
@@ -65,13 +70,12 @@ fn on_file_system(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) -> Re
     let (Some(len), Some(free)) = (range.len, asked.dest.free_bytes) else { return Ok(()) };
     let dest = asked.dest;
     let size = if dest.exists { dest.size.unwrap_or(0) } else { 0 };
-    // What an old file occupies is free again, or in place already.
-    let fresh = if let Some(ranges) = &asked.options.ranges {
-        ranges.extents().iter().map(|range| range.end().saturating_sub(size.max(range.offset))).sum()
-    } else if asked.dest_begins_empty() {
+    // The space of an old file is freed, or reused in place.
+    let fresh = if asked.dest_begins_empty() && !range.is_listed() {
         len.saturating_sub(size)
     } else {
-        (range.seek + len).saturating_sub(size.max(range.seek))
+        let places = range.maps[Side::Dest.index()].places(Extent::new(0, len));
+        places.map(|place| place.end().saturating_sub(size.max(place.offset))).sum()
     };
     if fresh <= free {
         return Ok(());
@@ -82,7 +86,8 @@ fn on_file_system(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) -> Re
         words::exact(fresh),
         words::exact(free)
     );
-    // Holes, compression and old blocks may make it fit; on the others each byte of data takes its room.
+    // With holes, compression or existing blocks it may fit; on other file systems each byte of data needs
+    // space.
     let plain =
         matches!(dest.filesystem.as_deref(), Some("ext2" | "ext3" | "ext4" | "xfs" | "vfat" | "exfat" | "tmpfs"));
     let sparse = asked.source.sparse && asked.options.sparse != When::Never || asked.options.sparse == When::Always;

@@ -1,9 +1,9 @@
-//! Which sides are reached by commands of their own, and whether they can be.
+//! Decides which sides are reached by passthrough commands, and checks that they can be.
 use crate::core::{EndpointKind, Error, Kind, Result, Side};
 use crate::plan::plan_input::{PlanInput, named};
 use crate::plan::{PassthroughMode, When};
 
-/// Refuses commands for what takes none, and options that contradict them.
+/// Refuses passthrough for devices that do not support it, and options that contradict it.
 pub(crate) fn through(asked: &PlanInput) -> Result<()> {
     let options = asked.options;
     let possible = Side::BOTH.map(|side| asked.through(side).is_some());

@@ -1,4 +1,5 @@
 //! Options that contradict each other.
+use super::checksum::checksum;
 use crate::core::{EndpointKind, EngineKind, Error, Kind, Result};
 use crate::plan::numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE, IN_FLIGHT_BYTES_ASKABLE};
 use crate::plan::plan_input::PlanInput;
@@ -12,6 +13,7 @@ fn usage(what: impl Into<String>, advice: impl Into<String>) -> Error {
 pub(crate) fn words(asked: &PlanInput) -> Result<()> {
     let options = asked.options;
     numbers(asked)?;
+    checksum(asked)?;
     match options.engine {
         Some(EngineKind::Reflink) => {
             return Err(usage("reflink is not a selectable engine", "Use --reflink always."));
@@ -35,7 +37,7 @@ pub(crate) fn words(asked: &PlanInput) -> Result<()> {
     Ok(())
 }
 
-/// The bounds that the command line knows too; other callers of the library may not.
+/// Limits that the command line checks too; other callers of the library may not.
 fn numbers(asked: &PlanInput) -> Result<()> {
     let options = asked.options;
     let block = options.block_bytes.unwrap_or(1);
@@ -60,7 +62,7 @@ fn numbers(asked: &PlanInput) -> Result<()> {
     Ok(())
 }
 
-/// What `--reflink always` cannot go with, because no byte is transferred to haul.
+/// Refuses options that contradict `--reflink always`, because no byte is transferred to haul.
 fn reflink(asked: &PlanInput) -> Result<()> {
     let conflict = |option: &str, why: &str| {
         let what = format!("--reflink always shares extents and reads no data; {option} {why}");

@@ -1,37 +1,37 @@
-//! How each side is opened: direct or through the page cache.
+//! Chooses how each side is opened: with direct or buffered I/O.
 use crate::core::PlanNotes;
-use crate::core::{Access, Cache, EndpointKind, Error, Existing, Facts, Kind, Result, Side};
+use crate::core::{Access, AddressMap, Cache, EndpointKind, Error, Existing, Facts, Kind, Result, Side};
 use crate::plan::When;
 use crate::plan::check::{ONE_NAME, Overlap, Range};
 use crate::plan::numbers::{DIRECT_FILE_BYTES_MIN, PAGE_BYTES, TAIL_ALIGN_BYTES};
 use crate::plan::plan_input::{PlanInput, in_memory, named};
 use crate::plan::words::{self, offset_option};
 
-/// How both sides are opened, and where their alignments cut the range.
+/// How both sides are opened, and where their alignments split the range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AccessPair {
-    /// By [`Side::index`]; `existing` is not settled yet.
+    /// By [`Side::index`]; `existing` is decided later.
     pub(crate) access: [Access; 2],
     pub(crate) head_bytes: u32,
     pub(crate) tail_align_bytes: u32,
 }
 
 impl AccessPair {
-    /// What block sizes have to be multiples of.
+    /// The alignment of block sizes.
     pub(crate) fn align_bytes(&self) -> u32 {
         self.access[0].offset_align_bytes.max(self.access[1].offset_align_bytes)
     }
 }
 
-/// The same access with what to do about a dest that is there, or is not.
+/// The same access, with `existing` for a dest that may exist.
 pub(crate) fn with_existing(access: Access, existing: Existing) -> Access {
     Access { existing, ..access }
 }
 
-/// What one side would like: its alignment for direct I/O, or why not; and a clause.
+/// The preferred access of one side: its alignment for direct I/O, or none; and the reason, a clause.
 struct SideAccess {
     align: Option<u32>,
-    /// It goes so or not at all: commands know whole blocks only.
+    /// There is no alternative: commands transfer only whole blocks.
     firm: bool,
     because: String,
 }
@@ -49,12 +49,12 @@ pub(crate) fn access(
     overlap: Option<Overlap>,
     notes: &mut PlanNotes,
 ) -> Result<AccessPair> {
-    let mut wishes = [wish(asked, range, Side::Source)?, wish(asked, range, Side::Dest)?];
-    let head = settle(asked, range, overlap, &mut wishes)?;
-    settle_ranges(asked, &mut wishes)?;
-    let head = if wishes.iter().any(|wish| wish.align.is_some()) { head } else { 0 };
+    let mut accesses = [side_access(asked, range, Side::Source)?, side_access(asked, range, Side::Dest)?];
+    align_ranges(asked, range, &mut accesses)?;
+    let head = align_offsets(asked, range, overlap, &mut accesses)?;
+    let head = if accesses.iter().any(|access| access.align.is_some()) { head } else { 0 };
     let one_file = asked.source.id.is_some() && asked.source.id == asked.dest.id;
-    if (one_file || overlap.is_some()) && wishes.iter().any(|wish| wish.align.is_none()) {
+    if (one_file || overlap.is_some()) && accesses.iter().any(|access| access.align.is_none()) {
         if overlap.is_some_and(|overlap| !overlap.one_cache) {
             let what = format!(
                 "{} and {} are the same data under two names, and without direct I/O on both sides two caches would \
@@ -64,26 +64,28 @@ pub(crate) fn access(
             );
             return Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(ONE_NAME));
         }
-        if wishes.iter().any(|wish| wish.firm) {
+        if accesses.iter().any(|access| access.firm) {
             let what = "source and destination are one disk, with passthrough on one side and the page cache on the \
                 other";
             return Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(ONE_NAME));
         }
-        for wish in wishes.iter_mut().filter(|wish| wish.align.is_some()) {
-            *wish = SideAccess::none("source and destination are one file, and the other side does not support it");
+        for access in accesses.iter_mut().filter(|access| access.align.is_some()) {
+            *access = SideAccess::none("source and destination are one file, and the other side does not support it");
         }
     }
-    let any = wishes.iter().any(|wish| wish.align.is_some());
+    let any = accesses.iter().any(|access| access.align.is_some());
     let [source, dest] = [Side::Source, Side::Dest].map(|side| {
-        let (facts, wish) = (asked.facts(side), &wishes[side.index()]);
-        // One file is reached one way from both sides, whatever was found out about each.
+        let (facts, access) = (asked.facts(side), &accesses[side.index()]);
+        // One file is accessed in one mode from both sides, regardless of the facts of each.
         let way = if one_file { asked.dest } else { facts };
-        let cache = wish.align.map_or_else(|| buffered(way), |_| Cache::Direct);
+        let passes_by = access.align.is_some() && facts.kind != EndpointKind::Nbd;
+        let cache = if passes_by { Cache::Direct } else { buffered(way) };
         let way = asked.through(side).map(|through| format!("{} commands", through.node.commands.name()));
-        notes.chose_of(side, side.name(), way.unwrap_or_else(|| cache.name().to_owned()), wish.because.clone());
+        let way = way.or_else(|| remote(facts.kind).map(str::to_owned));
+        notes.chose_of(side, side.name(), way.unwrap_or_else(|| cache.name().to_owned()), access.because.clone());
         Access {
             cache,
-            offset_align_bytes: wish.align.unwrap_or(1),
+            offset_align_bytes: access.align.unwrap_or(1),
             exclusive: side == Side::Dest && facts.kind == EndpointKind::Block,
             existing: Existing::Keep,
         }
@@ -93,12 +95,25 @@ pub(crate) fn access(
         let choice = format!("first block of {}", words::block(head_bytes.into()));
         notes.chose("alignment", choice, "aligns the following blocks");
     }
-    let tail_align_bytes = wishes[Side::Dest.index()].align.map_or(1, |align| align.max(TAIL_ALIGN_BYTES));
+    let tail_align_bytes = accesses[Side::Dest.index()].align.map_or(1, |align| align.max(TAIL_ALIGN_BYTES));
     Ok(AccessPair { access: [source, dest], head_bytes, tail_align_bytes })
 }
 
-/// What `side` would like by itself.
-fn wish(asked: &PlanInput, range: &Range, side: Side) -> Result<SideAccess> {
+/// Why a resource without ranges is read as a stream.
+const HTTP_STREAM: &str = "one connection, from the first byte on: the server sends no ranges";
+
+/// The protocol of a side on a server.
+fn remote(kind: EndpointKind) -> Option<&'static str> {
+    match kind {
+        EndpointKind::Nbd => Some("NBD"),
+        EndpointKind::Http | EndpointKind::HttpStream => Some("HTTP"),
+        EndpointKind::Object => Some("object store"),
+        _ => None,
+    }
+}
+
+/// The best access for `side` alone.
+fn side_access(asked: &PlanInput, range: &Range, side: Side) -> Result<SideAccess> {
     let facts = asked.facts(side);
     let no = |because: &str| Ok(SideAccess::none(because));
     let always = asked.options.direct == When::Always;
@@ -108,6 +123,24 @@ fn wish(asked: &PlanInput, range: &Range, side: Side) -> Result<SideAccess> {
         let because = format!("via {}: {asked_for}", through.node.node.display());
         return Ok(SideAccess { align: Some(facts.logical_block_bytes.max(1)), firm: true, because });
     }
+    if facts.kind == EndpointKind::Nbd {
+        // Buffered I/O would have to read partial blocks before writing them.
+        let align = Some(facts.logical_block_bytes).filter(|&bytes| bytes > 1);
+        return Ok(SideAccess { align, firm: false, because: "requests go to the server".to_owned() });
+    }
+    if facts.kind == EndpointKind::Compressed {
+        return no("its decoder reads the file in order");
+    }
+    if matches!(facts.kind, EndpointKind::Http | EndpointKind::HttpStream) {
+        return no(if facts.kind == EndpointKind::Http { "ranges of it, by several connections" } else { HTTP_STREAM });
+    }
+    if facts.kind == EndpointKind::Object {
+        return no(if side == Side::Source {
+            "ranges of it, by several connections"
+        } else {
+            "parts of it, joined at the end"
+        });
+    }
     if !matches!(facts.kind, EndpointKind::File | EndpointKind::Block) {
         return no("no page cache on this side");
     }
@@ -115,7 +148,7 @@ fn wish(asked: &PlanInput, range: &Range, side: Side) -> Result<SideAccess> {
         return no("--direct never");
     }
     if in_memory(facts) {
-        // Not refused with --direct always: there is no cache to pass by, the pages are the file.
+        // Not refused with --direct always: there is no cache to bypass, because the pages are the file.
         return no("its file system is in memory");
     }
     let Some(align) = alignment(facts) else {
@@ -145,62 +178,79 @@ fn wish(asked: &PlanInput, range: &Range, side: Side) -> Result<SideAccess> {
     yes("the file system supports direct I/O, which is faster")
 }
 
-/// Alignment of offsets for direct I/O; `None` where it is not available.
-fn alignment(facts: &Facts) -> Option<u32> {
+/// Alignment of offsets for direct I/O; `None` if it is not available.
+pub(crate) fn alignment(facts: &Facts) -> Option<u32> {
     let direct = facts.direct?;
     let align = direct.offset_bytes.max(facts.logical_block_bytes);
-    // An alignment above a megabyte is none that a device has; blocks could not be cut to it.
+    // No device has an alignment above a megabyte, and blocks could not be aligned to it.
     (align.is_power_of_two() && align <= 1 << 20).then_some(align)
 }
 
-/// Takes wishes away that the offsets do not allow, and returns the length of the first block, 0 for like any other.
-fn settle(asked: &PlanInput, range: &Range, overlap: Option<Overlap>, wishes: &mut [SideAccess; 2]) -> Result<u32> {
+/// Drops direct I/O if the offsets are unaligned, and returns the length of the first block, 0 for the block
+/// size.
+fn align_offsets(
+    asked: &PlanInput,
+    range: &Range,
+    overlap: Option<Overlap>,
+    accesses: &mut [SideAccess; 2],
+) -> Result<u32> {
     let fits = |[source, dest]: [Option<u32>; 2]| {
         let head = head(range, source, dest)?;
-        // From the last byte to the first there is no first block, and a head that is all would leave nothing direct.
+        // A backward copy has no first block, and a head that is the whole copy would leave nothing for direct
+        // I/O.
         let usable = head == 0 || overlap.is_none() && range.len.is_none_or(|len| u64::from(head) < len);
         usable.then_some(head)
     };
-    if let Some(head) = fits(wishes.each_ref().map(|wish| wish.align)) {
+    if let Some(head) = fits(accesses.each_ref().map(|access| access.align)) {
         return Ok(head);
     }
     if asked.options.direct == When::Always {
-        return Err(unaligned(asked, range, wishes));
+        return Err(unaligned(asked, range, accesses));
     }
-    // The dest keeps its wish if one can: what is written through the cache costs more than what is read through it.
+    // The dest keeps direct I/O if only one side can have it: buffered writes cost more than buffered reads.
     let attempts: [&[Side]; 3] = [&[Side::Source], &[Side::Dest], &Side::BOTH];
     for losers in attempts {
-        if losers.iter().any(|side| wishes[side.index()].firm) {
+        if losers.iter().any(|side| accesses[side.index()].firm) {
             continue;
         }
-        let aligns = Side::BOTH.map(|side| wishes[side.index()].align.filter(|_| !losers.contains(&side)));
+        let aligns = Side::BOTH.map(|side| accesses[side.index()].align.filter(|_| !losers.contains(&side)));
         let Some(head) = fits(aligns) else { continue };
         for side in losers {
-            if wishes[side.index()].align.is_none() {
+            if accesses[side.index()].align.is_none() {
                 continue;
             }
             let because = match range.offset(*side) {
                 0 => "the other side does not start at a multiple of its alignment".to_owned(),
+                _ if range.is_listed() => "its first range does not match the alignment of both sides".to_owned(),
                 offset => format!("{} {offset} does not match the alignment of both sides", offset_option(*side)),
             };
-            wishes[side.index()] = SideAccess::none(&because);
+            accesses[side.index()] = SideAccess::none(&because);
         }
         return Ok(head);
     }
-    // With no wish left any offset fits, so a firm one is in the way.
-    Err(unaligned(asked, range, wishes))
+    // Buffered I/O supports any offset, so direct I/O was requested explicitly.
+    Err(unaligned(asked, range, accesses))
 }
 
-/// Takes wishes away that the borders between ranges do not allow: what goes past the page cache shares no page with
-/// what goes through it, so either all borders are aligned, or all within the copy lie between pages.
-fn settle_ranges(asked: &PlanInput, wishes: &mut [SideAccess; 2]) -> Result<()> {
-    let Some(ranges) = &asked.options.ranges else { return Ok(()) };
-    let Some(align) = wishes.iter().filter_map(|wish| wish.align).max() else { return Ok(()) };
-    let borders: Vec<u64> = ranges.extents().iter().flat_map(|range| [range.offset, range.end()]).collect();
-    let within = &borders[1..borders.len() - 1];
-    let whole = |bytes: u32, borders: &[u64]| borders.iter().all(|border| border.is_multiple_of(bytes.into()));
-    let firm = wishes.iter().any(|wish| wish.firm);
-    if whole(align, &borders) || !firm && whole(align.max(PAGE_BYTES), within) {
+/// Drops direct I/O if the borders between ranges do not allow it: direct and buffered I/O must not share a
+/// page, so either all borders are aligned, or all borders within the copy lie between pages.
+fn align_ranges(asked: &PlanInput, range: &Range, accesses: &mut [SideAccess; 2]) -> Result<()> {
+    let Some(align) = accesses.iter().filter_map(|access| access.align).max().filter(|_| range.is_listed()) else {
+        return Ok(());
+    };
+    let len = range.len.unwrap_or(0);
+    let whole =
+        |bytes: u32, within: bool| {
+            let is_whole = |at: u64| at.is_multiple_of(bytes.into());
+            range.pieces().all(|piece| {
+                let (first, last) = (piece.copy.offset == 0, piece.copy.end() == len);
+                accesses.iter().zip(piece.at).filter(|(access, _)| access.align.is_some()).all(|(_, at)| {
+                    (within && first || is_whole(at)) && (within && last || is_whole(at + piece.copy.len))
+                })
+            })
+        };
+    let firm = accesses.iter().any(|access| access.firm);
+    if whole(align, false) || !firm && whole(align.max(PAGE_BYTES), true) {
         return Ok(());
     }
     if firm || asked.options.direct == When::Always {
@@ -209,47 +259,52 @@ fn settle_ranges(asked: &PlanInput, wishes: &mut [SideAccess; 2]) -> Result<()> 
             false => ("--direct always", "omit --direct"),
         };
         let align = words::block(align.into());
-        let what = format!("{asking}: the {} do not all start and end at multiples of {align}", ranges.name());
+        let list = range.maps.iter().find_map(AddressMap::name).unwrap_or_default();
+        let what = format!("{asking}: the {list} do not all start and end at multiples of {align}");
         return Err(Error::new(Kind::Usage, what).advise(format!("Correct the list, or {remedy}.")));
     }
-    for wish in wishes.iter_mut().filter(|wish| wish.align.is_some()) {
-        *wish = SideAccess::none("the ranges are not aligned for direct I/O");
+    for access in accesses.iter_mut().filter(|access| access.align.is_some()) {
+        *access = SideAccess::none("the ranges are not aligned for direct I/O");
     }
     Ok(())
 }
 
-/// Length of a first block behind which both sides are aligned; `None` if there is none.
+/// Length of a first block after which both sides are aligned; `None` if there is none.
 fn head(range: &Range, source: Option<u32>, dest: Option<u32>) -> Option<u32> {
     let rest = |offset: u64, align: Option<u32>| offset % u64::from(align.unwrap_or(1));
     if rest(range.skip, source) == 0 && rest(range.seek, dest) == 0 {
         return Some(0);
     }
-    // A head that begins within a sector of the dest goes through the page cache. It has to end with a page there: were
-    // the rest of a page written past the cache, writing the page back later would undo that.
+    // A head that begins within a sector of the dest is written through the page cache, and must end with a
+    // page: if the rest of that page were written with direct I/O, writing the page back later would overwrite
+    // it.
     let page = dest.map(|align| if rest(range.seek, dest) == 0 { align } else { align.max(PAGE_BYTES) });
     let missing = |offset: u64, align: Option<u32>| {
         let align = u64::from(align.unwrap_or(1));
         (align - offset % align) % align
     };
-    // Alignments are powers of two: what aligns the coarser side fits the finer one, or nothing does.
+    // Alignments are powers of two: an offset that aligns the coarser side aligns the finer one, or none does.
     let candidates = [missing(range.skip, source), missing(range.seek, page)];
     let aligned = |head: &u64| rest(range.skip + head, source) == 0 && rest(range.seek + head, page) == 0;
     candidates.into_iter().find(aligned).and_then(|head| u32::try_from(head).ok())
 }
 
-fn unaligned(asked: &PlanInput, range: &Range, wishes: &[SideAccess; 2]) -> Error {
-    let align = wishes.iter().filter_map(|wish| wish.align).max().unwrap_or(1);
+fn unaligned(asked: &PlanInput, range: &Range, accesses: &[SideAccess; 2]) -> Error {
+    let align = accesses.iter().filter_map(|access| access.align).max().unwrap_or(1);
     let side = if range.seek.is_multiple_of(align.into()) { Side::Source } else { Side::Dest };
     let offset = range.offset(side);
     let below = offset - offset % u64::from(align);
-    let firm = wishes.iter().any(|wish| wish.firm);
+    let firm = accesses.iter().any(|access| access.firm);
     let (asking, remedy) = match firm {
         true => ("passthrough", "name the block device without --passthrough"),
         false => ("--direct always", "omit --direct"),
     };
+    let given = match asked.options.ranges[side.index()] {
+        Some(_) => format!("the first range of {} at byte", asked.options.ranges_option(side)),
+        None => offset_option(side).to_owned(),
+    };
     let what = format!(
-        "{asking}: {} {offset} is not aligned for {}, which requires multiples of {}",
-        offset_option(side),
+        "{asking}: {given} {offset} is not aligned for {}, which requires multiples of {}",
         named(side, asked.facts(side)),
         words::block(align.into())
     );
@@ -257,13 +312,18 @@ fn unaligned(asked: &PlanInput, range: &Range, wishes: &[SideAccess; 2]) -> Erro
     Error::new(Kind::Usage, what).on(side).advise(format!("Give {below} or {near}, or {remedy}."))
 }
 
-/// The cache mode of a side that does not go direct.
-fn buffered(facts: &Facts) -> Cache {
+/// The cache mode of a side without direct I/O.
+pub(crate) fn buffered(facts: &Facts) -> Cache {
     match facts.kind {
         EndpointKind::File | EndpointKind::Block if in_memory(facts) => Cache::Keep,
         EndpointKind::File | EndpointKind::Block if facts.dontcache => Cache::DroppedByKernel,
         EndpointKind::File | EndpointKind::Block => Cache::Drop,
-        EndpointKind::Pipe
+        EndpointKind::Compressed => facts.compressed.as_ref().map_or(Cache::Keep, |content| buffered(&content.stored)),
+        EndpointKind::Nbd
+        | EndpointKind::Http
+        | EndpointKind::HttpStream
+        | EndpointKind::Object
+        | EndpointKind::Pipe
         | EndpointKind::Socket
         | EndpointKind::Terminal
         | EndpointKind::Character
@@ -276,7 +336,7 @@ fn buffered(facts: &Facts) -> Cache {
     }
 }
 
-/// Most of a source is in the page cache, `len` bytes of it or all.
+/// Whether most of a source is in the page cache, `len` bytes of it or all.
 pub(crate) fn mostly_cached(facts: &Facts, len: Option<u64>) -> bool {
     let whole = len.or(facts.size).unwrap_or(u64::MAX);
     facts.cached_bytes.is_some_and(|cached| cached.saturating_mul(2) >= whole)

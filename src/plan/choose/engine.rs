@@ -1,4 +1,4 @@
-//! Which engine moves the bytes, or whether the file system shares them.
+//! Chooses the engine that transfers the bytes, or lets the file system share them.
 use crate::core::PlanNotes;
 use crate::core::{CommandSet, DeviceCopy, EndpointKind, EngineKind, Error, Facts, FileId, Kind, Result, Side};
 use crate::plan::When;
@@ -6,7 +6,7 @@ use crate::plan::check::{Overlap, Range};
 use crate::plan::numbers::REFLINK_ALIGN_BYTES;
 use crate::plan::plan_input::{PlanInput, in_memory};
 
-/// The engine, and the one to take should sharing extents fail.
+/// The engine, and the one to use if sharing extents fails.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Engines {
     pub(crate) engine: EngineKind,
@@ -14,7 +14,7 @@ pub(crate) struct Engines {
 }
 
 impl Engines {
-    /// The engine that moves bytes, if any are moved.
+    /// The engine that transfers bytes, if any are transferred.
     pub(crate) fn moving(&self) -> EngineKind {
         self.instead.unwrap_or(self.engine)
     }
@@ -65,7 +65,7 @@ fn file_system(facts: &Facts) -> &str {
     facts.filesystem.as_deref().unwrap_or("a file system that can share extents")
 }
 
-/// The engine that moves bytes, and why this one.
+/// The engine that transfers bytes, and the reason.
 fn moving(asked: &PlanInput) -> Result<(EngineKind, String)> {
     match (asked.options.engine, &asked.host.ring_refused) {
         (Some(EngineKind::Ring), Some(why)) => {
@@ -84,7 +84,7 @@ fn moving(asked: &PlanInput) -> Result<(EngineKind, String)> {
     }
 }
 
-/// Why the device cannot copy by itself; `None`: it may.
+/// Why the device cannot copy internally; `None`: it may.
 fn no_offload(asked: &PlanInput, range: &Range, overlap: Option<Overlap>) -> Option<String> {
     let options = asked.options;
     let says = |condition: bool, why: &str| condition.then(|| why.to_owned());
@@ -106,7 +106,7 @@ fn no_offload(asked: &PlanInput, range: &Range, overlap: Option<Overlap>) -> Opt
         .or_else(|| says(blocks[0] != blocks[1], "their block sizes differ"))
         .or_else(|| says(overlap.is_some(), "the ranges overlap"))
         .or_else(|| says(options.needs_bytes().is_some(), "digests need the data"))
-        .or_else(|| says(options.on_error.looks_closer(), "--on-error needs haul to copy the data"))
+        .or_else(|| says(options.on_error.reads_around(), "--on-error needs haul to copy the data"))
         .or_else(|| says(options.limit_bytes_per_s.is_some(), "--limit needs haul to copy the data"))
         .or_else(|| says(options.sparse == When::Always, "--sparse always needs to examine the data"))
         .or_else(|| {
@@ -115,20 +115,20 @@ fn no_offload(asked: &PlanInput, range: &Range, overlap: Option<Overlap>) -> Opt
         })
 }
 
-/// Both sides take SCSI commands: their copies go by the name of the source, whether that is another disk or not.
+/// Both sides accept SCSI commands: their copies name the source disk, even if it is the same one.
 fn by_name(asked: &PlanInput) -> bool {
     let scsi = |side| asked.through(side).is_some_and(|through| through.node.commands == CommandSet::Scsi);
     Side::BOTH.into_iter().all(scsi)
 }
 
-/// The copy that the device makes, where that is the engine.
+/// The copy that the device makes, if that is the engine.
 pub(crate) fn device_copy(asked: &PlanInput, range: &Range, engines: &Engines) -> Option<DeviceCopy> {
     let node = asked.through(Side::Source).filter(|_| engines.engine == EngineKind::Offload)?.node;
     let from = asked.source.copy_name.filter(|_| by_name(asked));
     Some(DeviceCopy { from_offset: node.start + range.skip, command_bytes: asked.dest.queue.copy_max_bytes, from })
 }
 
-/// Why extents cannot be shared, or should not; `None`: worth the try.
+/// Why extents cannot or should not be shared; `None`: it is worth trying.
 fn no_reflink(asked: &PlanInput, range: &Range, overlap: Option<Overlap>) -> Option<String> {
     let (source, dest, options) = (asked.source, asked.dest, asked.options);
     let auto = options.reflink == When::Auto;
@@ -139,13 +139,13 @@ fn no_reflink(asked: &PlanInput, range: &Range, overlap: Option<Overlap>) -> Opt
     if options.resume {
         return Some("--resume copies the rest".to_owned());
     }
-    if options.ranges.is_some() {
-        return Some("--ranges copies parts".to_owned());
+    if options.is_listed() {
+        return Some("a list of ranges copies parts".to_owned());
     }
     says(source.kind != EndpointKind::File || dest.kind != EndpointKind::File, "only files can share extents")
         .or_else(|| says(auto && options.engine.is_some(), "--engine was given"))
         .or_else(|| says(options.needs_bytes().is_some(), "digests need the data"))
-        .or_else(|| says(auto && options.on_error.looks_closer(), "shared extents share unreadable sectors"))
+        .or_else(|| says(auto && options.on_error.reads_around(), "shared extents share unreadable sectors"))
         .or_else(|| says(options.sparse != When::Auto, "--sparse needs to examine or write the data"))
         .or_else(|| says(overlap.is_some(), "the ranges overlap"))
         .or_else(|| cannot(Side::Source, source))
@@ -161,7 +161,8 @@ fn cannot(side: Side, facts: &Facts) -> Option<String> {
     fails.then(|| format!("the file system of {} {} cannot share extents", side.name(), facts.address))
 }
 
-/// On two file systems for certain. Subvolumes of btrfs and bcachefs have device numbers of their own and can share.
+/// Whether the file systems are certainly different. Subvolumes of btrfs and bcachefs have different device
+/// numbers but can share extents.
 fn apart(source: &Facts, dest: &Facts) -> bool {
     let subvolumes = matches!(source.filesystem.as_deref(), Some("btrfs" | "bcachefs"));
     match (source.id, dest.id) {
@@ -173,7 +174,7 @@ fn apart(source: &Facts, dest: &Facts) -> bool {
 fn unaligned(asked: &PlanInput, range: &Range) -> Option<String> {
     let Some(len) = range.len.filter(|len| *len > 0) else { return Some("nothing to share".to_owned()) };
     let aligned = |bytes: u64| bytes.is_multiple_of(REFLINK_ALIGN_BYTES);
-    // An odd end is allowed at the end of the source, if it becomes the end of the dest.
+    // An unaligned end is allowed at the end of the source, if it becomes the end of the dest.
     let source_end = asked.source.size == Some(range.skip + len);
     let dest_end = asked.dest_begins_empty() || asked.dest.size.is_some_and(|size| range.seek + len >= size);
     let fits = aligned(range.skip) && aligned(range.seek) && (aligned(len) || source_end && dest_end);

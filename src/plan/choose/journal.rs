@@ -1,4 +1,4 @@
-//! Whether a journal is kept.
+//! Decides whether a journal is kept.
 use super::{DestPreparation, Engines};
 use crate::core::PlanNotes;
 use crate::core::{EndpointKind, EngineKind, Error, Kind, Result};
@@ -6,10 +6,10 @@ use crate::plan::check::{Overlap, Range};
 use crate::plan::plan_input::{PlanInput, in_memory};
 use crate::plan::{Delta, JournalChoice};
 
-/// Chooses whether a journal is kept: always where that makes sense, unless it was forbidden.
+/// Decides whether a journal is kept: always if one is useful, unless it was disabled.
 ///
 /// # Errors
-/// Usage where one was asked for, or is to be continued, and there can be none.
+/// Usage if one was requested, or is to be resumed, but is impossible.
 pub(crate) fn journal(
     asked: &PlanInput,
     range: &Range,
@@ -33,7 +33,7 @@ pub(crate) fn journal(
         resumable(asked)?;
     }
     match (impossible(asked, range, overlap, engines, ends), wanted) {
-        // Scripts name a journal whatever the length of the source is.
+        // Scripts may name a journal for a source of any length, even an empty one.
         (Some(why), Some("--journal")) if range.len == Some(0) => {
             notes.chose("journal", "none", why);
             Ok(false)
@@ -66,7 +66,7 @@ pub(crate) fn journal(
     }
 }
 
-/// Why no journal could ever be continued.
+/// Why no copy could be resumed from a journal.
 fn impossible(
     asked: &PlanInput,
     range: &Range,
@@ -74,25 +74,31 @@ fn impossible(
     engines: &Engines,
     ends: &DestPreparation,
 ) -> Option<&'static str> {
-    let (source, dest) = (asked.source, asked.dest);
+    let (source, dest, options) = (asked.source, asked.dest, asked.options);
     let one_file = source.kind == EndpointKind::File && source.id.is_some() && source.id == dest.id;
-    let lasts = |kind| matches!(kind, EndpointKind::File | EndpointKind::Block);
+    let lasts = EndpointKind::is_storage;
     match (source.kind, dest.kind) {
         (kind, _) if kind.is_stream() => Some("the source is a stream, which cannot be read again"),
+        (EndpointKind::Compressed, _) => Some("the source is compressed, and is decompressed from its start"),
         (kind, _) if !lasts(kind) => Some("the source generates its data"),
         (_, kind) if kind.is_stream() => Some("the destination is a stream, which cannot be continued"),
         (_, kind) if !lasts(kind) => Some("the destination stores nothing"),
+        _ if options.block_map.is_some() => Some("the checksums of the block map are those of whole ranges"),
+        (_, EndpointKind::Object) if options.on_error.reads_around() => {
+            Some("--on-error replaces unreadable sectors, which a later run cannot do in an object")
+        }
         _ if range.len.is_none() => Some("the length of the source is not known"),
         _ if range.len == Some(0) => Some("there is nothing to copy"),
         _ if overlap.is_some() => Some("source and destination overlap: the copied data is no longer in the source"),
         _ if one_file => Some("source and destination are one file"),
+        _ if !ends.durable && !options.no_flush => Some("the destination cannot be flushed"),
         _ if !ends.durable => Some("--no-flush is given"),
         _ if engines.moving() == EngineKind::Reflink => Some("the file system shares all extents at once"),
         _ => None,
     }
 }
 
-/// Refuses what a rest cannot have.
+/// Refuses options that a resumed copy does not support.
 fn resumable(asked: &PlanInput) -> Result<()> {
     let options = asked.options;
     let conflict = |option: &str, why: &str| {

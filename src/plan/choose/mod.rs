@@ -1,4 +1,4 @@
-//! Settles what is left open, one file for each choice.
+//! Makes the choices that the options leave open, one file for each.
 mod access;
 mod end;
 mod engine;
@@ -7,7 +7,7 @@ mod journal;
 mod order;
 mod pace;
 
-pub(super) use access::{AccessPair, access, mostly_cached, with_existing};
+pub(super) use access::{AccessPair, access, alignment, buffered, mostly_cached, with_existing};
 pub(super) use end::{DestPreparation, end, written};
 pub(super) use engine::{Engines, device_copy, engine};
 pub(super) use holes::{Holes, holes};

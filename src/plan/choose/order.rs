@@ -1,9 +1,9 @@
-//! In which order bytes go.
-use crate::core::{Direction, Facts, Ground, Order, PlanNotes, Side, WriteOrder};
+//! Chooses the order in which bytes are copied.
+use crate::core::{Direction, Facts, Ground, PlanNotes, Side, WriteOrder};
 use crate::plan::check::Overlap;
 use crate::plan::plan_input::PlanInput;
 
-/// In which order bytes go.
+/// The order in which bytes are copied.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CopyOrder {
     pub(crate) direction: Direction,
@@ -20,7 +20,7 @@ pub(crate) fn order(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut Pla
         notes.chose("order", choice, "the ranges overlap: data is read before it is overwritten");
         return CopyOrder { direction, write_order: WriteOrder::Submitted };
     }
-    let (write_order, choice, because) = if asked.dest.order == Order::Ascending || asked.dest.kind.is_stream() {
+    let (write_order, choice, because) = if asked.dest.is_written_in_order() || asked.dest.kind.is_stream() {
         (WriteOrder::OneAtATime, "one write at a time", "the destination accepts only sequential data")
     } else if asked.rotational(Side::Dest) {
         (WriteOrder::Submitted, "ascending writes", "rotational destination")
@@ -31,23 +31,23 @@ pub(crate) fn order(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut Pla
     CopyOrder { direction: Direction::Forward, write_order }
 }
 
-/// A disk that both sides lie on.
+/// A disk on which both sides are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OneGround<'a> {
-    /// What messages call it.
+    /// Its name in messages.
     pub(crate) name: &'a str,
-    /// It says that it has a head that moves.
+    /// It is reported as rotational.
     pub(crate) rotational: bool,
 }
 
-/// The disk that both sides lie on, if they do.
+/// The disk on which both sides are, if there is one.
 pub(crate) fn one_ground<'a>(asked: &PlanInput<'a>) -> Option<OneGround<'a>> {
     let (source, dest) = (asked.source, asked.dest);
     let of = |ground: &'a Ground, other: Option<bool>| OneGround {
         name: ground.name.as_str(),
         rotational: ground.rotational == Some(true) || other == Some(true),
     };
-    // Among several layers that both lie on, one with a head matters most.
+    // If both sides share several layers, a rotational one matters most.
     let shared = source
         .ground
         .iter()
@@ -58,7 +58,7 @@ pub(crate) fn one_ground<'a>(asked: &PlanInput<'a>) -> Option<OneGround<'a>> {
         .max_by_key(|ground| ground.rotational);
     let own = (source.id.is_some() && source.id == dest.id)
         .then(|| OneGround { name: source.address.as_str(), rotational: asked.rotational(Side::Source) });
-    // A whole disk may not be in its own ground; its partition is.
+    // A whole disk may be missing from its own ground, while its partition lists it.
     let beneath = |upper: &'a Facts, lower: &'a Facts| {
         upper.ground.iter().find(|ground| Some(ground.id) == lower.id).map(|ground| of(ground, None))
     };

@@ -1,4 +1,4 @@
-//! Block size and queue depth.
+//! Chooses block size and queue depth.
 use super::{AccessPair, Engines, OneGround, mostly_cached, one_ground};
 use crate::core::{
     Bursts, Cache, EndpointKind, EngineKind, Error, Facts, Kind, Limits, PlanNotes, Result, SavedPace, Side, Tuning,
@@ -8,11 +8,11 @@ use crate::plan::numbers::*;
 use crate::plan::plan_input::PlanInput;
 use crate::plan::words;
 
-/// Where a copy begins: block size, requests in flight on each side, and why.
+/// The initial block size and requests in flight on each side, and the reason.
 struct Start {
     block: u32,
     in_flight: [u32; 2],
-    /// It was measured.
+    /// The values were measured.
     tuned: bool,
     because: String,
 }
@@ -23,7 +23,7 @@ impl Start {
     }
 }
 
-/// Chooses block size and queue depth to begin with, and the bounds of the search for better ones.
+/// Chooses the initial block size and queue depth, and the bounds for auto-tuning.
 pub(crate) fn pace(
     asked: &PlanInput,
     range: &Range,
@@ -33,12 +33,15 @@ pub(crate) fn pace(
 ) -> Result<Tuning> {
     let options = asked.options;
     let align = reach.align_bytes();
-    // Block sizes that we choose are whole pages too. Both are powers of two, so the larger is a multiple of the other.
+    // Block sizes that haul chooses are also whole pages. Both are powers of two, so the larger is a multiple
+    // of the other.
     let unit = align.max(PAGE_BYTES);
     let is_sync = engines.moving() == EngineKind::Sync;
-    // What comes from the page cache is an SSD.
+    // A source in the page cache is as fast as an SSD.
     let is_cached = reach.access[Side::Source.index()].cache != Cache::Direct && mostly_cached(asked.source, range.len);
-    let ground = if is_sync || is_cached { None } else { one_ground(asked) };
+    // A decoder reads little, in its own thread: it does not wait for its turn.
+    let is_decoded = asked.source.kind == EndpointKind::Compressed;
+    let ground = if is_sync || is_cached || is_decoded { None } else { one_ground(asked) };
     let start = start(asked, is_sync);
 
     let (block, block_because) = match options.block_bytes {
@@ -64,7 +67,7 @@ pub(crate) fn pace(
     tuning.tuned = start.tuned;
     if let Some(bytes_per_s) = options.limit_bytes_per_s {
         tuning.adaptive = false;
-        // What waits in the pool is neither written nor claimed: as little of it as keeps the pace.
+        // Blocks in the pool are neither written nor claimed: as few as the rate requires.
         let held = (bytes_per_s / LIMIT_POOLS_PER_S).max(memory(block, 2));
         tuning.pool_bytes = tuning.pool_bytes.min(u32::try_from(held).unwrap_or(u32::MAX));
     }
@@ -75,7 +78,7 @@ pub(crate) fn pace(
     Ok(tuning)
 }
 
-/// Both sides lie on one disk: whether reads and writes are better in turn is tried, and begun with where a head moves.
+/// Both sides are on one disk: auto-tuning tries bursts, with which a copy on a rotational disk begins.
 fn take_turns(tuning: &mut Tuning, ground: &OneGround<'_>, notes: &mut PlanNotes) {
     tuning.limits.bursts = ground.rotational;
     tuning.bursts = match (tuning.adaptive, ground.rotational) {
@@ -109,7 +112,7 @@ fn note_tuning(tuning: &Tuning, is_sync: bool, range: &Range, notes: &mut PlanNo
     }
 }
 
-/// So many blocks at a time, with either side or waiting between both; half of them a side where a head moves.
+/// This many blocks at a time, with either side or between both; half of them per side on rotational disks.
 fn by_depth(asked: &PlanInput, block: u32, depth: u32) -> Tuning {
     let mut tuning = Tuning::fixed(block, depth);
     for side in Side::BOTH.into_iter().filter(|side| asked.rotational(*side)) {
@@ -118,7 +121,7 @@ fn by_depth(asked: &PlanInput, block: u32, depth: u32) -> Tuning {
     tuning
 }
 
-/// A copy that looks for better limits on the way.
+/// A copy that is auto-tuned.
 fn searched(asked: &PlanInput, range: &Range, block: u32, in_flight: [u32; 2], unit: u32) -> Tuning {
     let fixed = asked.options.block_bytes.is_some();
     let smallest = BLOCK_BYTES_MIN.max(unit);
@@ -130,7 +133,7 @@ fn searched(asked: &PlanInput, range: &Range, block: u32, in_flight: [u32; 2], u
     while !fixed && block_bytes_max.saturating_mul(2) <= largest {
         block_bytes_max *= 2;
     }
-    // Small blocks that were asked for are not as many as fit: each has its place in the tables of a ring.
+    // Small requested blocks are limited in number: each occupies an entry in the tables of a ring.
     let pool = memory(block, 1).saturating_mul(POOL_BLOCKS_MAX.into()).min(POOL_BYTES.into()).max(memory(block, 2));
     let needed = range.len.map_or(u64::MAX, |len| len.next_multiple_of(memory(block_bytes_max, 1)));
     let pool_bytes = u32::try_from(pool.min(needed.max(memory(block_bytes_max, 1)))).unwrap_or(u32::MAX);
@@ -146,12 +149,12 @@ fn searched(asked: &PlanInput, range: &Range, block: u32, in_flight: [u32; 2], u
     }
 }
 
-/// Memory that `count` blocks take: each begins on a page.
+/// Memory for `count` blocks: each begins at a page.
 fn memory(block: u32, count: u32) -> u64 {
     u64::from(block).next_multiple_of(PAGE_BYTES.into()) * u64::from(count)
 }
 
-/// Where a copy between these two begins.
+/// The initial pace between these two sides.
 fn start(asked: &PlanInput, is_sync: bool) -> Start {
     if is_sync && asked.options.engine.is_none() {
         Start::both(WARM_BLOCK_BYTES, 1, "fits in the CPU cache between both sides")
@@ -163,8 +166,9 @@ fn start(asked: &PlanInput, is_sync: bool) -> Start {
     }
 }
 
-/// Where a copy begins whose disks are not tuned: what suits a single head, which loses by more, and costs others
-/// little until they have more. What is known to work on many requests at once begins higher.
+/// The initial pace if the disks are not tuned: suitable for a rotational disk, which suffers from more, and
+/// almost free for others until auto-tuning raises it. Devices that are known to process many requests in
+/// parallel begin higher.
 fn usual_start(asked: &PlanInput) -> Start {
     let transport = |side: Side| asked.facts(side).identity.transport.as_deref();
     let is = |side: Side, names: &[&str]| transport(side).is_some_and(|name| names.contains(&name));
@@ -192,20 +196,20 @@ fn usual_start(asked: &PlanInput) -> Start {
     Start { block, in_flight, tuned: false, because: because.to_owned() }
 }
 
-/// What `haul tune --save` found for the sides, where it was asked; for a side of which nothing is known, the `usual`
-/// start. Of two block sizes the larger: a side that is fast enough with its own is no slower with larger ones, if as
-/// many bytes are in flight.
+/// The pace that `haul tune --save` found for the sides; for a side without one, the `usual`
+/// pace. The larger of two block sizes: a side that is fast enough with the smaller one is no slower with the
+/// larger, if as many bytes are in flight.
 fn saved_start(asked: &PlanInput, usual: &Start) -> Option<Start> {
     let sides = [
         (asked.source.saved.as_ref(), "reading", &asked.source.address),
         (asked.dest.saved_write.as_ref(), "writing", &asked.dest.address),
     ];
-    let told = |(saved, doing, address): (Option<&SavedPace>, &str, &String)| {
+    let describe = |(saved, doing, address): (Option<&SavedPace>, &str, &String)| {
         let SavedPace { block_bytes, depth, date, .. } = saved?;
         let pace = format!("{} × {depth}", words::block((*block_bytes).into()));
         Some(format!("saved by haul tune on {date}: {pace} for {doing} {address}"))
     };
-    let because: Vec<String> = sides.into_iter().filter_map(told).collect();
+    let because: Vec<String> = sides.into_iter().filter_map(describe).collect();
     if because.is_empty() {
         return None;
     }
@@ -216,7 +220,7 @@ fn saved_start(asked: &PlanInput, usual: &Start) -> Option<Start> {
     let block = paces[0].0.max(paces[1].0).clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX);
     let in_flight = paces.map(|(block_bytes, depth)| {
         let bytes = u64::from(block_bytes) * u64::from(depth);
-        // Of two requests one waits while the other is worked on, which one long request cannot do.
+        // One of two requests waits while the other is processed, which one long request cannot do.
         let fewest = depth.min(2);
         let most = (POOL_BYTES / 2 / block).max(fewest);
         u32::try_from(bytes.div_ceil(block.into())).unwrap_or(u32::MAX).clamp(fewest, most)
@@ -224,7 +228,7 @@ fn saved_start(asked: &PlanInput, usual: &Start) -> Option<Start> {
     Some(Start { block, in_flight, tuned: true, because: because.join("; ") })
 }
 
-/// The block size asked for, if direct I/O can have it.
+/// The requested block size, if direct I/O supports it.
 fn asked_block(block: u32, align: u32) -> Result<u32> {
     if block.is_multiple_of(align) {
         return Ok(block);
@@ -239,16 +243,17 @@ fn asked_block(block: u32, align: u32) -> Result<u32> {
     Err(Error::new(Kind::Usage, what).advise(format!("Give {near}, or use --direct never.")))
 }
 
-/// Our own block size: a whole number of `unit`, fitted to the devices and to what else was asked for.
+/// The block size that haul chooses: a multiple of `unit`, adapted to the devices and to the other options.
 fn own_block(asked: &PlanInput, start: &Start, unit: u32) -> (u32, String) {
     let mut block = start.block.next_multiple_of(unit);
     let mut because = start.because.clone();
     for side in Side::BOTH {
         let largest = asked.facts(side).queue.max_request_bytes;
-        // A head may serve the parts of two requests in any order, and each mix-up costs a turn.
+        // A rotational disk may serve the parts of two requests in any order, and each interleaving costs a
+        // rotation.
         let splits = if asked.rotational(side) && largest >= BLOCK_BYTES_MIN { 1 } else { SPLITS_MAX };
         let most = largest.saturating_mul(splits);
-        // A device that says less than a page a request is not believed.
+        // A reported limit below a page per request is ignored.
         let most = (most - most % unit).max(BLOCK_BYTES_MIN.max(unit));
         if largest > 0 && block > most {
             block = most;
@@ -274,7 +279,7 @@ fn own_block(asked: &PlanInput, start: &Start, unit: u32) -> (u32, String) {
         }
     };
     if let Some(most) = command_bytes_max(asked) {
-        cap(most.into(), "the largest command of the disk");
+        cap(most.into(), "the largest command of a side");
     }
     if let Some(depth) = asked.options.depth {
         cap(u64::from(POOL_BYTES) / u64::from(depth), "limited by memory with --depth");
@@ -285,25 +290,27 @@ fn own_block(asked: &PlanInput, start: &Start, unit: u32) -> (u32, String) {
     (block, because)
 }
 
-/// The longest command of a side that is reached by commands: those are not split.
+/// The maximum transfer size of a side that is reached by commands: those are not split.
 fn command_bytes_max(asked: &PlanInput) -> Option<u32> {
-    let through = Side::BOTH.into_iter().filter(|side| asked.through(*side).is_some());
+    let is_command = |side: &Side| asked.through(*side).is_some() || asked.facts(*side).kind == EndpointKind::Nbd;
+    let through = Side::BOTH.into_iter().filter(is_command);
     through.map(|side| asked.facts(side).queue.max_request_bytes).filter(|bytes| *bytes > 0).min()
 }
 
-/// The request size that the device prefers, where that can be meant.
+/// The request size that the device prefers, if it is plausible.
 fn optimal(facts: &Facts, unit: u32) -> Option<u32> {
     let bytes = facts.queue.optimal_io_bytes;
     (bytes > unit && bytes <= OPTIMAL_IO_BYTES_BELIEVED && bytes.is_multiple_of(unit)).then_some(bytes)
 }
 
-/// Requests in flight on each side for blocks of this size, as many bytes as the start has; as many as the devices'
-/// queues hold at most.
+/// Requests in flight on each side for blocks of this size, with as many bytes in flight as at the start;
+/// limited by the devices' queues.
 fn own_in_flight(asked: &PlanInput, start: &Start, block: u32) -> ([u32; 2], String) {
     let mut because = start.because.clone();
     let in_flight = start.in_flight.map(|most| {
         let bytes = u64::from(most) * u64::from(start.block);
-        // Requests overlap by their number; what works on many at once counts in bytes, and so do small blocks.
+        // The number of requests matters for overlap; devices that process many in parallel, and small blocks,
+        // need a number of bytes.
         let by_bytes = most > NETWORK_IN_FLIGHT || asked.options.block_bytes.is_some();
         let wanted = if by_bytes { u32::try_from(bytes.div_ceil(block.into())).unwrap_or(u32::MAX) } else { most };
         if wanted > most {
@@ -318,7 +325,7 @@ fn own_in_flight(asked: &PlanInput, start: &Start, block: u32) -> ([u32; 2], Str
     (in_flight, because)
 }
 
-/// Requests that both queues hold, if each were as short as the shorter one.
+/// Requests that fit both queues, if each queue were as short as the shorter one.
 fn requests_max(asked: &PlanInput) -> u32 {
     let known = [asked.source, asked.dest].map(|facts| facts.queue.requests_max).into_iter().filter(|max| *max > 0);
     known.min().unwrap_or(u32::MAX)

@@ -15,7 +15,7 @@ fn caches(plan: &Decision) -> [Cache; 2] {
 }
 
 #[test]
-fn a_disk_to_a_disk_goes_direct_on_a_ring_and_is_flushed() {
+fn disk_to_disk_is_copied_direct_on_a_ring_and_flushed() {
     let plan = made(&options(), &disk(1, GIB), &disk(2, 2 * GIB));
     assert_eq!((plan.engine, plan.engine_instead), (EngineKind::Ring, None));
     assert_eq!(caches(&plan), [Cache::Direct; 2]);
@@ -36,7 +36,7 @@ fn a_disk_to_a_disk_goes_direct_on_a_ring_and_is_flushed() {
 }
 
 #[test]
-fn every_reason_is_whole() {
+fn every_reason_is_a_full_sentence() {
     let plan = made(&range(100, 100, GIB), &file("a", 1, 2 * GIB), &new_file("b"));
     for Reason { topic, choice, because, .. } in &plan.notes.why {
         assert!(!topic.is_empty() && !choice.is_empty() && !because.is_empty(), "{topic}: {choice}: {because}");
@@ -45,7 +45,7 @@ fn every_reason_is_whole() {
 }
 
 #[test]
-fn where_io_uring_is_forbidden_threads_take_over_and_say_why() {
+fn threads_replace_a_forbidden_io_uring_with_a_reason() {
     let host = Host { ring_refused: Some("seccomp".to_owned()) };
     let plan = make(&options(), &disk(1, GIB), &disk(2, GIB), &host).unwrap();
     assert_eq!(plan.engine, EngineKind::Threads);
@@ -60,7 +60,7 @@ fn the_plain_loop_has_one_block_in_flight() {
 }
 
 #[test]
-fn files_that_can_share_extents_do_with_an_engine_in_reserve() {
+fn reflink_is_used_where_supported_with_a_fallback_engine() {
     let on_xfs = |facts: Facts| Facts { reflinks: true, filesystem: Some("xfs".to_owned()), ..facts };
     let (from, to) = (on_xfs(file("a", 1, GIB + 1)), on_xfs(new_file("b")));
     let plan = made(&options(), &from, &to);
@@ -79,20 +79,20 @@ fn files_that_can_share_extents_do_with_an_engine_in_reserve() {
         (options(), from.clone(), Facts { reflinks: false, ..to.clone() }),
         (options(), from.clone(), Facts { id: Some(FileId::File(8, 1)), ..on_xfs(file("b", 2, 0)) }),
         (options(), Facts { size: Some(0), ..from.clone() }, to.clone()),
-        // The odd end of the source would fall within the dest.
+        // The unaligned end of the source would be within the dest.
         (Options { seek_bytes: Some(0), ..options() }, from.clone(), on_xfs(file("b", 2, 2 * GIB))),
     ];
     for (options, from, to) in copied {
         assert_eq!(made(&options, &from, &to).engine, EngineKind::Ring, "{options:?}");
     }
-    // Subvolumes have device numbers of their own.
+    // Subvolumes have different device numbers.
     let on_btrfs = |facts: Facts| Facts { reflinks: true, filesystem: Some("btrfs".to_owned()), ..facts };
     let other = Facts { id: Some(FileId::File(8, 1)), ..on_btrfs(file("b", 2, 0)) };
     assert_eq!(made(&options(), &on_btrfs(file("a", 1, GIB)), &other).engine, EngineKind::Reflink);
 }
 
 #[test]
-fn a_file_goes_direct_where_it_pays() {
+fn a_file_uses_direct_io_where_it_is_faster() {
     let table = [
         (file("a", 1, GIB), Cache::Direct, "which is faster"),
         (file("a", 1, MIB - 1), Cache::DroppedByKernel, "too short"),
@@ -120,14 +120,14 @@ fn a_file_goes_direct_where_it_pays() {
 }
 
 #[test]
-fn a_head_brings_both_sides_to_their_alignment_where_one_can() {
+fn a_short_first_block_aligns_both_sides_if_possible() {
     let (source, dest) = (disk(1, 2 * GIB), disk(2, 2 * GIB));
-    // Source offset, dest offset, head, who goes direct.
+    // Source offset, dest offset, head, which sides use direct I/O.
     let table = [
         (0, 0, 0, [true, true]),
         (512, 1024, 0, [true, true]),
         (100, 100, 3996, [true, true]),
-        // The head ends with a page of the dest, so that no page is written both ways.
+        // The head ends with a page of the dest, so that no page is written with both kinds of I/O.
         (100, 612, 3484, [true, true]),
         (0, 100, 3996, [false, true]),
         (100, 0, 0, [false, true]),
@@ -137,11 +137,11 @@ fn a_head_brings_both_sides_to_their_alignment_where_one_can() {
         assert_eq!(caches(&plan).map(|cache| cache == Cache::Direct), direct, "{skip} {seek}");
         assert_eq!(plan.head_bytes, head, "{skip} {seek}");
     }
-    // A dest that begins on a sector can write a head of whole sectors past the cache, whatever the source needs.
+    // If the dest begins on a sector, a head of whole sectors can use direct I/O, regardless of the source.
     let coarse = Facts { logical_block_bytes: 4096, ..disk(1, 2 * GIB) };
     let plan = made(&range(512, 1024, GIB), &coarse, &dest);
     assert_eq!((plan.head_bytes, caches(&plan)), (3584, [Cache::Direct; 2]));
-    // A head that is everything would leave nothing to go direct.
+    // A head that is the whole copy would leave nothing for direct I/O.
     let plan = made(&range(100, 100, 3996), &source, &dest);
     assert_eq!((plan.head_bytes, caches(&plan)), (412, [Cache::Direct, Cache::Drop]));
     let plan = made(&range(100, 100, 412), &source, &dest);
@@ -149,27 +149,27 @@ fn a_head_brings_both_sides_to_their_alignment_where_one_can() {
 }
 
 #[test]
-fn overlapping_ranges_go_the_way_that_reads_before_it_overwrites() {
+fn overlapping_ranges_are_copied_in_the_direction_that_reads_first() {
     let both = disk(1, GIB);
     for (skip, seek, direction) in [(0, MIB, Direction::Backward), (MIB, 0, Direction::Forward)] {
         let plan = made(&range(skip, seek, 10 * MIB), &both, &both);
         assert_eq!((plan.direction, plan.write_order), (direction, WriteOrder::Submitted));
         assert_eq!((plan.zeros, plan.ask_holes, plan.detect_zeros_bytes), (Zeros::Write, false, None));
     }
-    // Unaligned: both through the one cache, never one past it.
+    // Unaligned: both through the one page cache, never only one.
     let plan = made(&range(0, 100, 10 * MIB), &both, &both);
     assert_eq!(caches(&plan), [Cache::Drop; 2]);
     let sparse = Facts { sparse: true, ..file("a", 1, GIB) };
     let plan = made(&range(0, 4096, 10 * MIB), &sparse, &sparse);
     assert_eq!((plan.dest.access.existing, plan.ask_holes, plan.engine), (Existing::Keep, false, EngineKind::Ring));
-    // Side by side in one file is an ordinary copy, through one cache anyway.
+    // Disjoint ranges in one file are an ordinary copy, through one cache anyway.
     let plan = made(&range(100, GIB / 2, 10 * MIB), &sparse, &sparse);
     assert_eq!((plan.direction, plan.write_order), (Direction::Forward, WriteOrder::Any));
     assert_eq!(caches(&plan), [Cache::DroppedByKernel; 2]);
 }
 
 #[test]
-fn zeros_become_what_the_dest_can_make_of_them() {
+fn zeros_are_written_as_the_dest_supports() {
     let sparse = Facts { sparse: true, ..file("a", 1, GIB) };
     let mut zeroing = disk(2, GIB);
     zeroing.queue.write_zeroes_max_bytes = 1 << 30;
@@ -179,7 +179,7 @@ fn zeros_become_what_the_dest_can_make_of_them() {
     let odd = Options { seek_bytes: Some(100), count_bytes: Some(MIB), ..always.clone() };
     let stream = Options { sparse: When::Always, ..part.clone() };
     let fat = Facts { filesystem: Some("exfat".to_owned()), ..file("b", 2, 9) };
-    // Options, source, dest; zeros, holes asked for, zeros searched for.
+    // Options, source, dest; zeros, whether holes are queried, whether zeros are detected.
     let table = [
         (&options(), &sparse, new_file("b"), Zeros::Leave, true, None),
         (&options(), &sparse, file("b", 2, 9), Zeros::Leave, true, None),
@@ -206,7 +206,7 @@ fn zeros_become_what_the_dest_can_make_of_them() {
 }
 
 #[test]
-fn a_dest_file_ends_with_its_source_unless_a_range_was_given() {
+fn a_dest_file_is_truncated_to_its_source_unless_a_range_is_given() {
     let source = file("a", 1, GIB);
     let table = [
         (options(), new_file("b"), Existing::Create, true),
@@ -227,7 +227,7 @@ fn a_dest_file_ends_with_its_source_unless_a_range_was_given() {
 }
 
 #[test]
-fn a_dest_file_is_allocated_ahead_where_every_byte_will_be_written() {
+fn a_dest_file_is_preallocated_if_every_byte_is_written() {
     let source = file("a", 1, GIB);
     let on = |filesystem: &str| Facts { filesystem: Some(filesystem.to_owned()), ..new_file("b") };
     assert!(made(&options(), &source, &new_file("b")).preallocate);
@@ -250,7 +250,7 @@ fn a_dest_file_is_allocated_ahead_where_every_byte_will_be_written() {
 }
 
 #[test]
-fn only_what_has_a_medium_is_flushed() {
+fn only_endpoints_with_a_medium_are_flushed() {
     let source = file("a", 1, GIB);
     let null = Facts::new("/dev/null", EndpointKind::Null);
     for (dest, durable) in [(new_file("b"), true), (disk(2, GIB), true), (pipe(), false), (null, false)] {
@@ -260,7 +260,7 @@ fn only_what_has_a_medium_is_flushed() {
 }
 
 #[test]
-fn a_pipe_is_written_in_order_one_at_a_time_and_asks_nobody() {
+fn a_pipe_is_written_in_order_at_depth_one_without_confirmation() {
     let plan = made(&options(), &file("a", 1, GIB), &pipe());
     assert_eq!((plan.write_order, plan.tuning.limits.block_bytes), (WriteOrder::OneAtATime, 1 << 20));
     assert!(!needs_confirmation(&plan, &pipe()));
@@ -268,14 +268,14 @@ fn a_pipe_is_written_in_order_one_at_a_time_and_asks_nobody() {
 }
 
 #[test]
-fn files_of_proc_are_read_to_their_end_whatever_size_they_claim() {
+fn files_of_proc_are_read_to_their_end_regardless_of_size() {
     let proc = Facts { filesystem: Some("proc".to_owned()), direct: None, ..file("/proc/cpuinfo", 1, 0) };
     assert_eq!(made(&options(), &proc, &new_file("b")).len, None);
     assert_eq!(made(&options(), &Facts::new("/dev/null", EndpointKind::Null), &new_file("b")).len, Some(0));
 }
 
 #[test]
-fn a_partition_table_that_will_not_fit_is_warned_of() {
+fn a_partition_table_beyond_the_end_is_warned_of() {
     let gpt = Facts { content: Some("GPT".to_owned()), ..disk(1, GIB) };
     let warnings = |dest: Facts| made(&options(), &gpt, &dest).notes.warnings;
     assert_eq!(warnings(disk(2, GIB)), [""; 0]);

@@ -1,4 +1,4 @@
-//! Whether a journal is kept, and what happens to the dest of a copy that is continued.
+//! Tests whether a journal is kept, and what happens to the dest of a resumed copy.
 use super::*;
 use crate::core::{Existing, HashKind, Zeros};
 
@@ -15,7 +15,7 @@ fn resume() -> Options {
 }
 
 #[test]
-fn a_journal_is_kept_where_it_can_be_gone_on_with() {
+fn a_journal_is_kept_if_the_copy_can_be_resumed() {
     let (disk, image, new) = (disk(1, GIB), file("a", 1, GIB), new_file("b"));
     for (source, dest) in [(&disk, &new), (&image, &disk), (&disk, &file("b", 2, 5)), (&image, &new)] {
         assert!(made(&auto(), source, dest).journal, "{} to {}", source.address, dest.address);
@@ -24,7 +24,7 @@ fn a_journal_is_kept_where_it_can_be_gone_on_with() {
 }
 
 #[test]
-fn none_is_kept_where_nobody_could_go_on_and_to_ask_for_one_is_refused() {
+fn no_journal_is_kept_for_copies_that_cannot_resume_and_naming_one_is_refused() {
     let (disk, image, new) = (disk(1, GIB), file("a", 1, GIB), new_file("b"));
     let count = Options { count_bytes: Some(MIB), ..auto() };
     let no_flush = Options { no_flush: true, ..auto() };
@@ -47,27 +47,27 @@ fn none_is_kept_where_nobody_could_go_on_and_to_ask_for_one_is_refused() {
 }
 
 #[test]
-fn an_empty_source_is_copied_without_the_journal_that_was_named() {
-    for wish in [JournalChoice::Auto, JournalChoice::At("j".into())] {
-        let plan = made(&journal(wish, false), &file("a", 1, 0), &new_file("b"));
+fn an_empty_source_is_copied_without_the_named_journal() {
+    for choice in [JournalChoice::Auto, JournalChoice::At("j".into())] {
+        let plan = made(&journal(choice, false), &file("a", 1, 0), &new_file("b"));
         assert!(!plan.journal && why(&plan, "journal").contains("nothing to copy"), "{}", why(&plan, "journal"));
     }
     expect(&refused(&resume(), &file("a", 1, 0), &new_file("b")), Kind::Usage, &["--resume", "nothing to copy"]);
 }
 
 #[test]
-fn in_memory_one_is_kept_only_where_it_is_named() {
+fn a_dest_in_memory_has_a_journal_only_if_named() {
     let dest = Facts { filesystem: Some("tmpfs".to_owned()), ..new_file("b") };
     assert!(!made(&auto(), &file("a", 1, GIB), &dest).journal);
     assert!(made(&journal(JournalChoice::At("j".into()), false), &file("a", 1, GIB), &dest).journal);
 }
 
 #[test]
-fn a_file_that_is_gone_on_with_is_not_emptied_and_ends_where_the_copy_ends() {
+fn a_resumed_file_is_not_truncated_first_and_ends_with_the_copy() {
     let plan = made(&resume(), &file("a", 1, GIB), &file("b", 2, GIB));
     assert_eq!((plan.dest.access.existing, plan.set_end, plan.preallocate), (Existing::Keep, true, false));
     assert!(plan.journal);
-    // What an earlier run left there need not be zeros.
+    // Data from an earlier run need not be zeros.
     let sparse = Facts { sparse: true, ..file("a", 1, GIB) };
     assert_eq!(made(&auto(), &sparse, &file("b", 2, GIB)).zeros, Zeros::Leave);
     assert_eq!(made(&resume(), &sparse, &file("b", 2, GIB)).zeros, Zeros::Device);
@@ -81,14 +81,14 @@ fn a_resumed_copy_with_a_digest_of_all_data_says_that_it_reads_again_what_is_cop
     for (options, kind) in [(hash, HashKind::Sha256), (manifest, HashKind::Blake3)] {
         let plan = made(&options, &from, &to);
         assert_eq!((plan.hashes.as_slice(), plan.journal), (&[kind][..], true));
-        let said = why(&plan, "digests");
-        assert!(said.contains("earlier runs kept no digests"), "{said}");
+        let messages = why(&plan, "digests");
+        assert!(messages.contains("earlier runs kept no digests"), "{messages}");
     }
     assert!(made(&resume(), &from, &to).hashes.is_empty());
 }
 
 #[test]
-fn a_rest_shares_no_extents() {
+fn a_resumed_copy_uses_no_reflink() {
     let (from, to) = (file("a", 1, GIB), file("b", 2, GIB));
     let reflink = Options { reflink: When::Always, ..resume() };
     expect(&refused(&reflink, &from, &to), Kind::Unsupported, &["--resume", "--reflink always"]);

@@ -1,4 +1,5 @@
-//! What `make` says to questions made up here: no disk is touched.
+//! Tests `make` on constructed facts: no disk is used.
+mod block_map;
 mod choices;
 mod journal;
 mod pace;
@@ -11,6 +12,7 @@ mod trailing;
 mod tuned;
 
 use super::*;
+use crate::core::EndpointKind;
 use crate::core::{Bursts, DirectAlignment, Error, FileId, Ground, Kind, Tuning};
 
 const MIB: u64 = 1 << 20;
@@ -33,7 +35,7 @@ fn disk(number: u64, size: u64) -> Facts {
     facts
 }
 
-/// A partition of `disk` from byte `offset` on.
+/// A partition of `disk` at byte `offset`.
 fn partition(disk: &Facts, number: u64, offset: u64, size: u64) -> Facts {
     let ground = Ground {
         id: disk.id.unwrap(),
@@ -52,7 +54,7 @@ fn partition(disk: &Facts, number: u64, offset: u64, size: u64) -> Facts {
     }
 }
 
-/// A file on an ext4 with plenty of room; `number` is its inode.
+/// A file on ext4 with plenty of free space; `number` is its inode.
 fn file(name: &str, number: u64, size: u64) -> Facts {
     let mut facts = Facts::new(name, EndpointKind::File);
     facts.size = Some(size);
@@ -64,7 +66,7 @@ fn file(name: &str, number: u64, size: u64) -> Facts {
     facts
 }
 
-/// The same, not there yet.
+/// The same, before it exists.
 fn new_file(name: &str) -> Facts {
     Facts { exists: false, size: None, id: None, ..file(name, 0, 0) }
 }
@@ -88,7 +90,7 @@ fn refused(options: &Options, source: &Facts, dest: &Facts) -> Error {
     }
 }
 
-/// Asserts the kind of the refusal, that it says all of `parts`, and that it says what to do.
+/// Asserts the kind of the error, that it contains all of `parts`, and that it has advice.
 fn expect(error: &Error, kind: Kind, parts: &[&str]) {
     let text = format!("{error} {}", error.advice);
     assert_eq!(error.kind, kind, "{text}");
@@ -98,7 +100,7 @@ fn expect(error: &Error, kind: Kind, parts: &[&str]) {
     }
 }
 
-/// What the plan says that it chose about `topic`, and why.
+/// The choice in the plan about `topic`, and its reason.
 fn why(plan: &Decision, topic: &str) -> String {
     let mut found = plan.notes.why.iter().filter(|reason| reason.topic == topic);
     let reason = found.next().unwrap_or_else(|| panic!("nothing about {topic} in {:?}", plan.notes.why));

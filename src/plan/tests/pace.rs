@@ -1,10 +1,10 @@
-//! Where a copy begins, and how far it may go.
+//! Tests the initial pace of a copy, and its bounds.
 use super::choices::{options, range};
 use super::*;
 use crate::core::{HashKind, Portion, WriteOrder};
 
 #[test]
-fn a_moving_head_gets_few_large_requests_and_ascending_writes() {
+fn a_rotational_disk_gets_few_large_requests_and_ascending_writes() {
     let spinning = |mut facts: Facts| {
         facts.queue.rotational = Some(true);
         facts
@@ -17,7 +17,7 @@ fn a_moving_head_gets_few_large_requests_and_ascending_writes() {
 }
 
 #[test]
-fn both_sides_on_one_disk_take_turns_at_once_where_it_has_a_head_and_try_it_where_it_does_not() {
+fn bursts_are_used_on_one_rotational_disk_and_tried_on_one_ssd() {
     let mut whole = disk(1, 4 * GIB);
     whole.queue.rotational = Some(true);
     let (one, two) = (partition(&whole, 1, MIB, GIB), partition(&whole, 2, 2 * GIB, GIB));
@@ -58,12 +58,12 @@ fn block_size_and_depth_fit_the_queues_of_the_devices() {
         (limited(0, 32 << 10, 64), 128 << 10, 2),
         (limited(0, 120 << 10, 64), 480 << 10, 2),
         (limited(0, 512, 64), 128 << 10, 2),
-        // A head is given no request that the queue would split.
+        // A rotational disk gets no request that the queue would split.
         (with_head(limited(0, 512 << 10, 64)), 512 << 10, 2),
         (with_head(limited(0, 120 << 10, 64)), 480 << 10, 2),
         (limited(192 << 10, 0, 64), 1152 << 10, 2),
         (limited(4 << 20, 0, 64), 4 << 20, 2),
-        // What USB bridges say, and what is no multiple of a page.
+        // The value that USB bridges report, and one that is not a multiple of a page.
         (limited(33_553_920, 0, 64), 1 << 20, 2),
         (limited(5_000, 0, 64), 1 << 20, 2),
     ];
@@ -75,7 +75,7 @@ fn block_size_and_depth_fit_the_queues_of_the_devices() {
 }
 
 #[test]
-fn what_was_asked_for_is_taken_and_the_other_fits_into_memory() {
+fn given_settings_are_used_and_the_others_fit_into_memory() {
     let (from, to) = (disk(1, GIB), disk(2, GIB));
     let asked = |block_bytes, depth| Options { block_bytes, depth, ..options() };
     let table = [
@@ -88,7 +88,7 @@ fn what_was_asked_for_is_taken_and_the_other_fits_into_memory() {
         assert_eq!(plan.tuning, Tuning::fixed(block, depth));
         assert!(plan.notes.warnings.is_empty(), "{:?}", plan.notes.warnings);
     }
-    // The queue depth is still searched for.
+    // The queue depth is still auto-tuned.
     for (block, in_flight) in [(4 << 20, 2), (4096, 32)] {
         let Tuning { limits, adaptive, block_bytes_min, block_bytes_max, .. } =
             made(&asked(Some(block), None), &from, &to).tuning;
@@ -102,7 +102,7 @@ fn what_was_asked_for_is_taken_and_the_other_fits_into_memory() {
 }
 
 #[test]
-fn the_search_for_better_settings_needs_a_free_copy() {
+fn auto_tune_requires_free_settings() {
     let dest = disk(2, 2 * GIB);
     assert!(made(&options(), &disk(1, 256 * MIB), &dest).tuning.adaptive);
     assert!(made(&options(), &pipe(), &dest).tuning.adaptive);
@@ -139,7 +139,7 @@ fn digests_change_nothing_about_the_pace() {
 }
 
 #[test]
-fn what_comes_from_the_page_cache_moves_no_head() {
+fn a_cached_source_is_not_rotational() {
     let ground = Ground { id: FileId::Device(9), name: "/dev/sdb".to_owned(), offset: None, rotational: Some(true) };
     let on_disk = |facts: Facts| Facts { ground: vec![ground.clone()], ..facts };
     let (source, dest) = (on_disk(file("a", 1, GIB)), on_disk(new_file("b")));

@@ -14,7 +14,7 @@ fn checked(options: &Options, source: &Facts) -> Decision {
 }
 
 #[test]
-fn the_disk_is_checked_and_not_what_memory_holds_of_it() {
+fn a_pattern_check_reads_past_the_page_cache() {
     let mut image = file("f", 1, 300 << 10);
     image.cached_bytes = Some(300 << 10);
     let plan = checked(&Options::default(), &image);
@@ -27,7 +27,7 @@ fn the_disk_is_checked_and_not_what_memory_holds_of_it() {
 }
 
 #[test]
-fn each_piece_that_a_disk_writes_at_once_has_a_block_of_its_own() {
+fn each_physical_block_has_its_own_pattern_block() {
     let range = |seek, count| Options { seek_bytes: Some(seek), count_bytes: Some(count), ..Options::default() };
     let block = |options: &Options, dest: &Facts| written(options, dest).0.pattern.map(|used| used.block_bytes);
     let mut old = disk(1, GIB);
@@ -48,10 +48,10 @@ fn each_piece_that_a_disk_writes_at_once_has_a_block_of_its_own() {
 fn source_and_dest_of_a_pattern_have_the_same_offsets() {
     let options = Options { seek_bytes: Some(1536), ..Options::default() };
     let (plan, source) = written(&options, &disk(1, GIB));
-    assert_eq!((plan.source.offset, plan.dest.offset, plan.len), (1536, 1536, Some(GIB - 1536)));
+    assert_eq!((plan.source.map.start(), plan.dest.map.start(), plan.len), (1536, 1536, Some(GIB - 1536)));
     assert_eq!((source.size, plan.route), (Some(GIB), Route::Copy));
     let plan = checked(&options, &disk(1, GIB));
-    assert_eq!((plan.source.offset, plan.dest.offset, plan.len), (1536, 1536, Some(GIB - 1536)));
+    assert_eq!((plan.source.map.start(), plan.dest.map.start(), plan.len), (1536, 1536, Some(GIB - 1536)));
     assert!(!plan.durable, "nothing was written");
 }
 

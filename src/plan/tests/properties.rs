@@ -1,11 +1,11 @@
-//! What holds for every plan, whatever was asked and whatever was found.
+//! Properties of every plan, for any options and facts.
 use super::*;
 use crate::core::{Cache, Direction, EngineKind, Existing, HashKind, InUse, Order, WriteOrder, Zeros};
 use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// Numbers where mistakes live: small, round, odd, at the edges, and any.
+/// Numbers that provoke errors: small, round, odd, extreme, and arbitrary ones.
 fn number() -> impl Strategy<Value = u64> {
     prop_oneof![
         5 => 0u64..10_000,
@@ -32,7 +32,7 @@ fn ground() -> impl Strategy<Value = Ground> {
 
 fn kind() -> impl Strategy<Value = EndpointKind> {
     use EndpointKind::{Block, Endless, File, Memory, Null, Pipe};
-    // The two that matter most, most often.
+    // Files and block devices matter most, so they are drawn most often.
     select(vec![File, File, File, Block, Block, Block, Pipe, Endless, Null, Memory])
 }
 
@@ -51,7 +51,7 @@ fn queue() -> impl Strategy<Value = crate::core::QueueLimits> {
     )
 }
 
-/// The size of an endpoint: mostly large enough for a range within it.
+/// The size of an endpoint: usually large enough for a range within it.
 fn size() -> impl Strategy<Value = Option<u64>> {
     of(prop_oneof![2 => number(), 3 => (1u64 << 20..1 << 26).prop_map(|n| n * 4096)])
 }
@@ -118,7 +118,7 @@ fn hosts() -> impl Strategy<Value = Host> {
     of(Just("forbidden".to_owned())).prop_map(|ring_refused| Host { ring_refused })
 }
 
-/// Asserts what every engine and endpoint relies on.
+/// Asserts the properties on which every engine and endpoint relies.
 fn holds(plan: &Decision, asked: &Options, source: &Facts, dest: &Facts) {
     let Tuning { limits, block_bytes_min, block_bytes_max, in_flight_max, pool_bytes, adaptive, .. } = plan.tuning;
     let block_bytes = limits.block_bytes;
@@ -129,15 +129,15 @@ fn holds(plan: &Decision, asked: &Options, source: &Facts, dest: &Facts) {
         assert_eq!((block_bytes_min % align, block_bytes_max % align), (0, 0), "bounds of the search");
         let direct = side.access.cache == Cache::Direct;
         assert!(direct || align == 1);
-        let first = side.offset + u64::from(plan.head_bytes);
+        let first = side.map.start() + u64::from(plan.head_bytes);
         assert!(!direct || first.is_multiple_of(align.into()), "direct only where it is aligned");
         assert!(!direct || asked.direct != When::Never);
-        let end = side.offset.checked_add(plan.len.unwrap_or(0)).unwrap();
+        let end = side.map.start().checked_add(plan.len.unwrap_or(0)).unwrap();
         assert!(end <= i64::MAX as u64);
     }
     assert!(limits.in_flight.iter().all(|most| (1..=in_flight_max).contains(most)) && in_flight_max <= 1024);
     assert!(block_bytes >= 1 && block_bytes_min <= block_bytes && block_bytes <= block_bytes_max);
-    // Each block begins on a page, and its place is a power of two of the smallest.
+    // Each block begins at a page, and its memory is a multiple of the smallest one by a power of two.
     let unit = block_bytes_min.next_multiple_of(4096);
     assert!(pool_bytes >= unit * block_bytes_max.div_ceil(unit).next_power_of_two(), "{:?}", plan.tuning);
     assert!(block_bytes_max.div_ceil(unit).next_power_of_two() <= 64);
@@ -165,15 +165,15 @@ fn holds(plan: &Decision, asked: &Options, source: &Facts, dest: &Facts) {
         (plan.engine == EngineKind::Reflink) == (asked.reflink != When::Always && plan.engine_instead.is_some());
     assert!(reserve || asked.reflink == When::Always && plan.engine_instead.is_none());
     assert!(plan.engine != EngineKind::Reflink || plan.len.is_some_and(|len| len > 0), "length 0 would clone it all");
-    // Nothing is emptied but an existing file and becomes its source; what is not written may only be left where it
-    // reads as zeros.
+    // Only an existing file is truncated, and only if it becomes a copy of its source; zeros may be omitted
+    // only if the dest reads as zeros there.
     let emptied = plan.dest.access.existing == Existing::Truncate;
     let range = asked.skip_bytes.or(asked.seek_bytes).or(asked.count_bytes).is_some();
     assert!(!emptied || dest.kind == EndpointKind::File && dest.exists && !range && plan.set_end);
     assert!(plan.zeros != Zeros::Leave || emptied || plan.dest.access.existing == Existing::Create);
     assert!(
         dest.kind != EndpointKind::Block
-            || dest.size.is_none_or(|size| plan.dest.offset + plan.len.unwrap_or(0) <= size)
+            || dest.size.is_none_or(|size| plan.dest.map.start() + plan.len.unwrap_or(0) <= size)
     );
     assert!(dest.writable && (dest.in_use.is_empty() || !needs_confirmation(plan, dest)));
     assert_eq!(plan.dest.access.exclusive, dest.kind == EndpointKind::Block);
@@ -183,7 +183,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4096, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_is_asked_of_whatever_there_is_the_plan_holds_or_the_refusal_says_what_to_do(
+    fn every_plan_is_consistent_or_refused_with_advice(
         options in options(), source in facts(), dest in facts(), host in hosts(),
     ) {
         match make(&options, &source, &dest, &host) {
@@ -193,7 +193,7 @@ proptest! {
     }
 
     #[test]
-    fn a_plain_copy_between_sound_disks_and_files_is_never_refused(
+    fn a_plain_copy_between_healthy_disks_and_files_is_never_refused(
         size in 0u64..1 << 40, more in 0u64..1 << 20, files in any::<(bool, bool)>(), new in any::<bool>(),
         queues in (queue(), queue()), host in hosts(),
     ) {
@@ -210,7 +210,7 @@ proptest! {
     }
 
     #[test]
-    fn overlapping_ranges_of_one_file_are_copied_away_from_what_is_not_read_yet(
+    fn overlapping_ranges_of_one_file_are_never_overwritten_before_they_are_read(
         skip in 0u64..1 << 24, seek in 0u64..1 << 24, len in 1u64..1 << 24,
     ) {
         let one = file("a", 1, 1 << 26);

@@ -12,7 +12,7 @@ fn range(skip: impl Into<Option<u64>>, seek: impl Into<Option<u64>>, count: impl
 }
 
 #[test]
-fn a_device_that_is_too_small_is_refused_with_both_sizes_and_what_is_missing() {
+fn a_device_that_is_too_small_is_refused_with_both_sizes_and_the_difference() {
     let error = refused(&options(), &disk(1, GIB), &disk(2, GIB - 512));
     expect(&error, Kind::Refused, &["/dev/sdc is too small by 512 bytes", "1073741312 bytes", "1073741824 bytes"]);
     let error = refused(&range(None, 1024, None), &disk(1, GIB), &disk(2, GIB + 512));
@@ -25,7 +25,7 @@ fn a_device_that_is_too_small_is_refused_with_both_sizes_and_what_is_missing() {
 }
 
 #[test]
-fn a_range_that_the_source_does_not_have_is_refused_with_what_it_has() {
+fn a_range_beyond_the_source_is_refused_with_its_size() {
     let error = refused(&range(1001, None, None), &file("a", 1, 1000), &new_file("b"));
     expect(&error, Kind::Usage, &["--skip 1001", "a has 1000 bytes"]);
     let error = refused(&range(400, None, 601), &file("a", 1, 1000), &new_file("b"));
@@ -35,7 +35,7 @@ fn a_range_that_the_source_does_not_have_is_refused_with_what_it_has() {
 }
 
 #[test]
-fn offsets_beyond_the_largest_there_is_are_refused() {
+fn offsets_beyond_the_maximum_are_refused() {
     let large = i64::MAX as u64;
     for options in [range(None, large, 1), range(None, 1, large), range(None, large + 1, None)] {
         let error = refused(&options, &pipe(), &new_file("b"));
@@ -62,7 +62,7 @@ fn an_endless_source_needs_a_count_or_a_device() {
 }
 
 #[test]
-fn a_dest_in_use_is_refused_with_every_user_and_what_ends_the_use() {
+fn a_dest_in_use_is_refused_with_every_use_and_how_to_end_it() {
     let device = |name: &str| name.to_owned();
     let table = [
         (InUse::Mounted { device: device("sdc1"), at: "/mnt".into() }, "sdc1 is mounted at /mnt", "umount /mnt"),
@@ -91,7 +91,7 @@ fn a_dest_in_use_is_refused_with_every_user_and_what_ends_the_use() {
 }
 
 #[test]
-fn the_disk_of_the_running_system_is_refused_without_telling_to_unmount_the_root() {
+fn the_disk_of_the_running_system_is_refused_without_advice_to_unmount_the_root() {
     let mounted = InUse::Mounted { device: "sdc1".to_owned(), at: "/".into() };
     let dest = Facts { in_use: vec![mounted, InUse::System { at: "/".into() }], ..disk(2, GIB) };
     let error = refused(&Options { yes: true, ..options() }, &disk(1, GIB), &dest);
@@ -100,7 +100,7 @@ fn the_disk_of_the_running_system_is_refused_without_telling_to_unmount_the_root
 }
 
 #[test]
-fn a_dest_that_may_not_be_written_is_refused() {
+fn a_read_only_dest_is_refused() {
     for dest in [disk(2, GIB), new_file("b"), file("b", 2, 1)] {
         let dest = Facts { writable: false, ..dest };
         expect(
@@ -112,7 +112,7 @@ fn a_dest_that_may_not_be_written_is_refused() {
 }
 
 #[test]
-fn no_file_is_made_in_place_of_a_device() {
+fn no_file_is_created_in_place_of_a_device() {
     for name in ["/dev/sdx", "/dev/disk/by-id/usb-1"] {
         let error = refused(&options(), &disk(1, GIB), &new_file(name));
         expect(&error, Kind::Refused, &["no device", name, "haul list"]);
@@ -124,7 +124,7 @@ fn no_file_is_made_in_place_of_a_device() {
 }
 
 #[test]
-fn a_dest_that_is_not_the_one_expected_is_refused() {
+fn a_dest_other_than_the_expected_one_is_refused() {
     let mut dest = disk(2, GIB);
     dest.identity.serial = Some("S1".to_owned());
     dest.identity.model = Some("Fast One".to_owned());
@@ -163,16 +163,16 @@ fn the_same_bytes_under_one_name_or_another_are_refused() {
         let error = refused(&range(None, None, 5 * MIB), source, dest);
         expect(&error, Kind::Refused, &["are the same data", "--skip and --seek"]);
     }
-    expect(&refused(&options(), &part, &whole), Kind::Refused, &["lie on /dev/sdb, at byte 1048576 and at byte 0"]);
+    expect(&refused(&options(), &part, &whole), Kind::Refused, &["are on /dev/sdb, at byte 1048576 and at byte 0"]);
     expect(&refused(&options(), &file("a", 1, 0), &file("b", 1, 0)), Kind::Refused, &["same data"]);
-    // Apart from each other.
+    // Disjoint ranges.
     let behind = partition(&whole, 3, 101 * MIB, 100 * MIB);
     made(&options(), &part, &behind);
     made(&range(None, 100 * MIB, 5 * MIB), &image, &image);
 }
 
 #[test]
-fn a_partition_goes_to_the_beginning_of_its_own_disk_only_when_that_was_said() {
+fn a_partition_is_copied_to_the_start_of_its_own_disk_only_with_an_explicit_range() {
     let whole = disk(1, GIB);
     let behind = partition(&whole, 3, 200 * MIB, 100 * MIB);
     let error = refused(&options(), &behind, &whole);
@@ -181,7 +181,7 @@ fn a_partition_goes_to_the_beginning_of_its_own_disk_only_when_that_was_said() {
 }
 
 #[test]
-fn the_very_same_range_is_refused_even_when_it_was_named() {
+fn the_same_range_is_refused_even_if_explicit() {
     let whole = disk(1, GIB);
     let part = partition(&whole, 1, MIB, 100 * MIB);
     expect(&refused(&range(4096, 4096, 9), &whole, &whole), Kind::Refused, &["same range", "nothing to copy"]);
@@ -189,7 +189,7 @@ fn the_very_same_range_is_refused_even_when_it_was_named() {
 }
 
 #[test]
-fn overlapping_ranges_under_two_names_are_refused_where_two_caches_could_disagree() {
+fn overlapping_ranges_under_two_names_are_refused_if_caches_could_disagree() {
     let whole = disk(1, GIB);
     let part = partition(&whole, 1, MIB, 100 * MIB);
     made(&range(0, 2 * MIB, 5 * MIB), &part, &whole);
@@ -200,22 +200,18 @@ fn overlapping_ranges_under_two_names_are_refused_where_two_caches_could_disagre
 }
 
 #[test]
-fn a_side_that_lies_on_the_other_in_an_unknown_way_is_refused_or_warned_of() {
+fn a_side_on_the_other_at_an_unknown_offset_is_refused_or_warned_of() {
     let lower = disk(1, GIB);
     let beneath = Ground { id: lower.id.unwrap(), name: lower.address.clone(), offset: None, rotational: None };
     let striped = Facts { ground: vec![beneath.clone()], ..disk(2, MIB) };
-    expect(&refused(&options(), &striped, &lower), Kind::Refused, &["source /dev/sdc lies on destination /dev/sdb"]);
+    expect(&refused(&options(), &striped, &lower), Kind::Refused, &["source /dev/sdc is on destination /dev/sdb"]);
     expect(
         &refused(&range(0, MIB, 512), &lower, &striped),
         Kind::Refused,
-        &["destination /dev/sdc lies on source /dev/sdb"],
+        &["destination /dev/sdc is on source /dev/sdb"],
     );
     let held = Facts { in_use: vec![InUse::Held { device: "sdb".to_owned(), by: "sdc".to_owned() }], ..disk(1, MIB) };
-    expect(
-        &refused(&options(), &held, &disk(2, GIB)),
-        Kind::Refused,
-        &["destination /dev/sdc lies on source /dev/sdb"],
-    );
+    expect(&refused(&options(), &held, &disk(2, GIB)), Kind::Refused, &["destination /dev/sdc is on source /dev/sdb"]);
     let image = Facts { ground: vec![beneath], ..new_file("/mnt/image") };
     let plan = made(&options(), &lower, &image);
     assert!(
@@ -238,7 +234,7 @@ fn a_source_in_use_is_warned_of() {
 }
 
 #[test]
-fn a_file_system_is_refused_only_when_it_is_too_full_for_certain() {
+fn a_file_system_is_refused_only_if_it_is_certainly_too_full() {
     let tight = |dest: Facts| Facts { free_bytes: Some(GIB - 1), ..dest };
     let source = file("a", 1, GIB);
     let error = refused(&options(), &source, &tight(new_file("b")));
@@ -252,7 +248,7 @@ fn a_file_system_is_refused_only_when_it_is_too_full_for_certain() {
         let plan = made(&options(), &source, &dest);
         assert!(plan.notes.warnings.iter().any(|warning| warning.contains("may not fit")), "{:?}", plan.notes.warnings);
     }
-    // What the old file has is used again, and a range within it needs nothing.
+    // The space of the old file is reused, and a range within it needs none.
     assert_eq!(made(&options(), &source, &tight(file("b", 2, 1))).notes.warnings, [""; 0]);
     let within = Facts { free_bytes: Some(0), ..file("b", 2, 2 * GIB) };
     assert_eq!(made(&range(None, GIB, None), &source, &within).notes.warnings, [""; 0]);
@@ -292,7 +288,7 @@ fn options_that_contradict_each_other_are_refused() {
 }
 
 #[test]
-fn what_was_asked_for_by_name_and_cannot_be_had_is_refused() {
+fn unavailable_explicit_options_are_refused() {
     let forbidden = Host { ring_refused: Some("kernel.io_uring_disabled is 2".to_owned()) };
     let ring = Options { engine: Some(EngineKind::Ring), ..options() };
     let error = make(&ring, &disk(1, GIB), &disk(2, GIB), &forbidden).unwrap_err();
@@ -311,7 +307,7 @@ fn what_was_asked_for_by_name_and_cannot_be_had_is_refused() {
 }
 
 #[test]
-fn a_block_size_that_direct_io_cannot_have_is_refused_with_the_nearest_that_it_can() {
+fn a_block_size_invalid_for_direct_io_is_refused_with_the_nearest_valid_one() {
     let with = |block: u32| Options { block_bytes: Some(block), ..options() };
     let (from, mut to) = (disk(1, GIB), disk(2, GIB));
     expect(&refused(&with(1000), &from, &to), Kind::Usage, &["--block-size 1000", "512 or 1024"]);

@@ -11,7 +11,7 @@ fn not_together(options: &Options, source: &Facts, dests: &[Facts]) -> Error {
 }
 
 #[test]
-fn each_dest_keeps_its_own_way_and_the_order_is_the_strictest() {
+fn each_dest_keeps_its_own_io_mode_and_the_strictest_order_applies() {
     let mut slow = disk(2, GIB);
     slow.queue.rotational = Some(true);
     slow.queue.write_zeroes_max_bytes = 1 << 30;
@@ -47,7 +47,7 @@ fn blocks_fit_every_dest_and_each_has_as_many_requests_as_alone() {
 }
 
 #[test]
-fn a_dest_in_memory_does_not_make_the_others_wait_one_by_one() {
+fn a_dest_in_memory_does_not_serialize_the_others() {
     let memory =
         |name: &str, number| Facts { filesystem: Some("tmpfs".to_owned()), direct: None, ..file(name, number, GIB) };
     let (source, one, other) = (memory("s", 1), memory("d", 2), file("e", 3, GIB));
@@ -71,7 +71,7 @@ fn every_dest_is_checked_as_if_it_were_the_only_one() {
 }
 
 #[test]
-fn dests_that_share_bytes_are_refused_under_whatever_names() {
+fn dests_that_share_bytes_are_refused_under_any_names() {
     let (source, whole) = (disk(1, GIB), disk(2, GIB));
     let part = partition(&whole, 1, MIB, 100 * MIB);
     let other = partition(&whole, 2, 200 * MIB, 100 * MIB);

@@ -1,9 +1,9 @@
-//! Sides that are reached by commands of their own.
+//! Sides that are reached by passthrough commands.
 use super::*;
 use crate::core::{Cache, CommandSet, CopyName, EngineKind, Passthrough};
 use std::time::Duration;
 
-/// A disk with a node, of blocks of 4096 bytes, that takes commands of at most 192 KiB.
+/// A disk with a node, with blocks of 4096 bytes, that accepts commands of at most 192 KiB.
 fn node(number: u64, named: bool) -> Facts {
     let mut facts = disk(number, GIB);
     facts.logical_block_bytes = 4096;
@@ -19,7 +19,7 @@ fn options(passthrough: PassthroughMode) -> Options {
 }
 
 #[test]
-fn a_disk_is_reached_by_its_commands_only_where_that_was_asked_for_or_its_node_named() {
+fn passthrough_is_used_only_by_option_or_for_a_node() {
     let (plain, named) = (node(1, false), node(2, true));
     let table = [
         (PassthroughMode::AsNamed, [false, true]),
@@ -40,16 +40,16 @@ fn a_disk_is_reached_by_its_commands_only_where_that_was_asked_for_or_its_node_n
 }
 
 #[test]
-fn commands_go_past_the_cache_in_whole_blocks_and_are_claimed_beside() {
+fn passthrough_bypasses_the_cache_in_whole_blocks_and_claims_the_block_device() {
     let options = Options { command_timeout_s: Some(7), ..options(PassthroughMode::Dest) };
     let plan = made(&options, &file("f", 3, GIB), &node(1, false));
     assert_eq!((plan.dest.access.cache, plan.dest.access.offset_align_bytes), (Cache::Direct, 4096));
     assert!(plan.dest.access.exclusive, "the block device is claimed meanwhile");
-    assert_eq!(plan.plan.dest.through.unwrap().wishes.timeout, Duration::from_secs(7));
+    assert_eq!(plan.plan.dest.through.unwrap().options.timeout, Duration::from_secs(7));
 }
 
 #[test]
-fn a_block_is_no_longer_than_a_command_now_or_after_a_search() {
+fn blocks_never_exceed_a_command() {
     let plan = made(&options(PassthroughMode::WherePossible), &node(1, false), &disk(2, GIB));
     assert_eq!((plan.tuning.limits.block_bytes, plan.tuning.block_bytes_max), (192 << 10, 192 << 10));
     assert!(plan.tuning.adaptive);
@@ -59,7 +59,7 @@ fn a_block_is_no_longer_than_a_command_now_or_after_a_search() {
 }
 
 #[test]
-fn what_takes_no_commands_is_refused_by_name() {
+fn endpoints_without_passthrough_are_refused_by_name() {
     let (plain, other) = (disk(1, GIB), file("f", 3, MIB));
     let error = refused(&options(PassthroughMode::Dest), &other, &plain);
     expect(&error, Kind::Unsupported, &["destination /dev/sdb", "no passthrough node", "modprobe sg"]);
@@ -76,7 +76,7 @@ fn what_takes_no_commands_is_refused_by_name() {
 }
 
 #[test]
-fn options_that_contradict_commands_are_refused() {
+fn options_that_exclude_passthrough_are_refused() {
     let never = Options { direct: When::Never, ..options(PassthroughMode::Dest) };
     expect(&refused(&never, &file("f", 3, MIB), &node(1, false)), Kind::Usage, &["--direct never", "no page cache"]);
     let timeout = Options { command_timeout_s: Some(1), ..options(PassthroughMode::AsNamed) };
@@ -84,7 +84,7 @@ fn options_that_contradict_commands_are_refused() {
 }
 
 #[test]
-fn an_offset_within_a_block_of_a_disk_is_refused_where_no_first_block_can_mend_it() {
+fn an_unaligned_offset_is_refused_if_no_first_block_can_align_it() {
     let odd = |skip, seek| Options {
         skip_bytes: skip,
         seek_bytes: seek,
@@ -92,7 +92,7 @@ fn an_offset_within_a_block_of_a_disk_is_refused_where_no_first_block_can_mend_i
         ..options(PassthroughMode::WherePossible)
     };
     let (disk, other) = (node(1, false), file("f", 3, 10 * MIB));
-    // The file gives way: what is not aligned there goes through its page cache.
+    // The file is buffered: unaligned data goes through its page cache.
     let plan = made(&odd(Some(100), None), &other, &disk);
     assert_eq!((plan.head_bytes, plan.source.access.cache), (0, Cache::DroppedByKernel));
     assert_eq!(made(&odd(None, Some(100)), &other, &disk).head_bytes, 3996);
@@ -108,7 +108,7 @@ fn a_node_and_its_block_device_are_the_same_bytes() {
 }
 
 #[test]
-fn a_disk_in_use_is_refused_by_the_name_of_its_node_too() {
+fn a_disk_in_use_is_refused_under_its_node() {
     let mut dest = node(1, true);
     let device = "sdb1".to_owned();
     dest.in_use = vec![crate::core::InUse::Mounted { device, at: "/mnt".into() }];
@@ -119,7 +119,7 @@ fn a_disk_in_use_is_refused_by_the_name_of_its_node_too() {
     );
 }
 
-/// Two partitions of one drive that can copy by itself, the second at 512 MiB.
+/// Two partitions of one drive that can copy internally, the second at 512 MiB.
 fn partitions() -> (Facts, Facts) {
     let (mut source, mut dest) = (node(1, false), node(2, false));
     for facts in [&mut source, &mut dest] {
@@ -136,7 +136,7 @@ fn offload(more: Options) -> Options {
 }
 
 #[test]
-fn a_drive_that_both_sides_lie_on_copies_by_itself_where_that_was_asked_for() {
+fn offload_is_used_within_one_drive_on_request() {
     let (source, dest) = partitions();
     let range = Options { skip_bytes: Some(4096), count_bytes: Some(MIB), ..Options::default() };
     let plan = made(&offload(range.clone()), &source, &dest);
@@ -149,7 +149,7 @@ fn a_drive_that_both_sides_lie_on_copies_by_itself_where_that_was_asked_for() {
 }
 
 #[test]
-fn where_a_drive_cannot_copy_by_itself_that_is_said() {
+fn an_nvme_drive_without_offload_is_reported() {
     let (source, dest) = partitions();
     let (mut elsewhere, mut unable) = (dest.clone(), dest.clone());
     elsewhere.passthrough.as_mut().unwrap().number = 98;
@@ -182,7 +182,7 @@ fn units() -> (Facts, Facts) {
 }
 
 #[test]
-fn a_scsi_disk_copies_by_itself_from_another_whose_name_is_known() {
+fn offload_is_used_between_scsi_disks_with_known_designators() {
     let (source, dest) = units();
     let plan = made(&offload(Options { skip_bytes: Some(MIB), ..Options::default() }), &source, &dest);
     assert_eq!(plan.engine, EngineKind::Offload);
@@ -192,7 +192,7 @@ fn a_scsi_disk_copies_by_itself_from_another_whose_name_is_known() {
 }
 
 #[test]
-fn where_a_scsi_disk_cannot_copy_by_itself_that_is_said() {
+fn a_scsi_disk_without_offload_is_reported() {
     let (source, dest) = units();
     let mut nameless = source.clone();
     nameless.copy_name = None;
@@ -220,7 +220,7 @@ fn where_a_scsi_disk_cannot_copy_by_itself_that_is_said() {
 }
 
 #[test]
-fn a_disk_that_tells_its_holes_is_asked_for_them_as_a_file_is() {
+fn a_disk_that_reports_unmapped_blocks_is_read_like_a_sparse_file() {
     let (mut source, dest) = units();
     let holes = |source: &Facts| made(&options(PassthroughMode::WherePossible), source, &dest).ask_holes;
     assert!(!holes(&source));

@@ -1,4 +1,4 @@
-//! When the dest is read back behind the writer.
+//! Tests when the dest is read back during the copy.
 use super::*;
 use crate::core::Portion;
 
@@ -17,18 +17,18 @@ fn window(plan: &Decision) -> Option<u64> {
 }
 
 #[test]
-fn a_fixed_disk_without_a_head_is_read_back_behind_the_writer() {
+fn a_fixed_ssd_is_read_back_behind_the_writer() {
     let plan = made(&verified(), &disk(1, 8 * GIB), &fixed(2, 8 * GIB));
     assert_eq!(window(&plan), Some(GIB));
     assert!(why(&plan, "read back").starts_with("1 GiB behind the writer"), "{}", why(&plan, "read back"));
-    // A source that is rotational is all the slower, and no other process reads from it.
+    // A rotational source is even slower, and only haul reads from it.
     let mut slow = disk(1, 8 * GIB);
     slow.queue.rotational = Some(true);
     assert_eq!(window(&made(&verified(), &slow, &fixed(2, 8 * GIB))), Some(GIB));
 }
 
 #[test]
-fn every_other_dest_is_read_back_when_everything_is_written() {
+fn every_other_dest_is_read_back_after_the_copy() {
     let (source, good) = (disk(1, 8 * GIB), fixed(2, 8 * GIB));
     let mut turning = good.clone();
     turning.queue.rotational = Some(true);
@@ -55,8 +55,8 @@ fn every_other_dest_is_read_back_when_everything_is_written() {
     ] {
         let plan = made(&options, &source, &dest);
         assert_eq!(window(&plan), None, "{because}");
-        let told = why(&plan, "read back");
-        assert!(told.starts_with("after everything is written") && told.contains(because), "{told}");
+        let reported = why(&plan, "read back");
+        assert!(reported.starts_with("after everything is written") && reported.contains(because), "{reported}");
     }
     let sample = with(|options| options.verify = Some(Portion::Sample { per_million: 10 }));
     assert_eq!(window(&made(&sample, &source, &good)), None);

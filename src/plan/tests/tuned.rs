@@ -1,4 +1,4 @@
-//! What was saved by `haul tune` is where a copy begins.
+//! A copy begins with the result of `haul tune --save`.
 use super::*;
 use crate::core::SavedPace;
 
@@ -14,8 +14,8 @@ fn pace(options: &Options, source: &Facts) -> (u32, [u32; 2], String) {
 }
 
 #[test]
-fn a_copy_begins_with_what_was_saved_for_its_source_and_says_so() {
-    // Of the dest nothing is known: it has the usual start, and its blocks are the larger ones.
+fn a_copy_begins_with_the_saved_settings_of_its_source_and_reports_them() {
+    // Nothing is saved for the dest: it has the default number of requests, and its blocks are the larger ones.
     let (block, depth, because) = pace(&Options::default(), &tuned(256 << 10, 4));
     assert_eq!((block, depth), (1 << 20, [2, 2]));
     let (block, depth, _) = pace(&Options::default(), &tuned(4 << 20, 3));
@@ -26,7 +26,7 @@ fn a_copy_begins_with_what_was_saved_for_its_source_and_says_so() {
 }
 
 #[test]
-fn what_was_saved_keeps_to_the_bounds_of_a_copy() {
+fn saved_settings_are_clamped_to_the_bounds_of_a_copy() {
     let (block, depth, _) = pace(&Options::default(), &tuned(512, 1));
     assert_eq!((block, depth), (1 << 20, [1, 2]));
     let plan = made(&Options::default(), &tuned(64 << 20, 64), &disk(2, 2 * GIB));
@@ -35,7 +35,7 @@ fn what_was_saved_keeps_to_the_bounds_of_a_copy() {
 }
 
 #[test]
-fn what_the_user_asks_for_comes_first() {
+fn explicit_options_override_saved_settings() {
     let options = Options { block_bytes: Some(1 << 20), depth: Some(3), ..Options::default() };
     let (block, depth, because) = pace(&options, &tuned(256 << 10, 4));
     assert_eq!((block, depth, because.as_str()), (1 << 20, [3, 3], "--block-size"));
@@ -47,7 +47,7 @@ fn written(block_bytes: u32, depth: u32) -> Facts {
 }
 
 #[test]
-fn what_was_saved_for_writing_the_dest_counts_as_much() {
+fn saved_settings_for_writing_the_dest_apply() {
     let start = |source: &Facts, dest: &Facts| {
         let plan = made(&Options::default(), source, dest);
         let reason = plan.notes.why.iter().find(|reason| reason.topic == "block size").unwrap();
@@ -64,7 +64,7 @@ fn what_was_saved_for_writing_the_dest_counts_as_much() {
 }
 
 #[test]
-fn what_was_saved_for_reading_says_nothing_of_writing() {
+fn saved_settings_for_reading_do_not_apply_to_writing() {
     let dest = Facts { saved: tuned(64 << 10, 16).saved, ..disk(2, 2 * GIB) };
     let plan = made(&Options::default(), &disk(1, GIB), &dest);
     assert!(plan.notes.why.iter().all(|reason| !reason.because.contains("saved by")), "{:?}", plan.notes.why);

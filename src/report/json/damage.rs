@@ -7,7 +7,7 @@ pub(super) fn pattern(used: PatternUse) -> impl Serialize {
     object! { run: used.run, block_bytes: used.block_bytes }
 }
 
-/// What a check of the test pattern found. Offsets count from the first byte of the disk.
+/// The result of checking the test pattern. Offsets count from the first byte of the disk.
 pub(super) fn damage(damage: &Damage) -> impl Serialize {
     let [swapped, misplaced, stale, torn, zero, foreign, flipped] = damage.blocks;
     let (holds_bytes, nothing_from_bytes) = match damage.conclusion {

@@ -1,16 +1,27 @@
 use super::runs::verified;
 use super::{FailureReport, object};
-use crate::core::{DestOutcome, Durability, Outcome, Plan};
+use crate::core::{DestOutcome, Durability, Identity, Outcome, Plan};
 use crate::report::printable::shell_line_as_it_is;
 use crate::report::text;
 use serde::Serialize;
 
-/// How one of several dests ended. `args` is the command line as given, without the name of the program.
-pub(super) fn dest(plan: &Plan, outcome: &Outcome, dest: &DestOutcome, args: &[String]) -> impl Serialize {
+/// The result of one of several dests, with this identity. `args` is the command line as given, without the
+/// name of the program.
+pub(super) fn dest(
+    plan: &Plan,
+    outcome: &Outcome,
+    dest: &DestOutcome,
+    identity: &Identity,
+    args: &[String],
+) -> impl Serialize {
     let durability = Durability::of(dest.durable, dest.memory.as_deref());
     object! {
         address: &dest.address,
         path: dest.path.to_string_lossy(),
+        model: &identity.model,
+        serial: &identity.serial,
+        wwn: &identity.wwn,
+        transport: &identity.transport,
         status: match &dest.error {
             Some(_) => "failed",
             None if dest.behind => "behind",

@@ -5,10 +5,10 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-/// The unit of partition tables, whatever the device's own blocks are.
+/// The unit of partition tables, regardless of the block size of the device.
 const SECTOR_BYTES: u64 = 512;
 
-/// The devices for programs; `others` are SCSI devices that are no block devices.
+/// The devices as JSON; `others` are SCSI devices that are not block devices.
 pub fn devices(devices: &[Device], others: &[ScsiDevice]) -> impl Serialize {
     object! {
         schema: SCHEMA,

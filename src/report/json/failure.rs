@@ -2,21 +2,21 @@ use crate::core::{Error, Kind};
 use crate::report::text;
 use serde::Serialize;
 
-/// An error for programs.
+/// An error as JSON.
 #[derive(Clone, Debug, Serialize)]
 pub struct FailureReport {
-    /// What sort: `usage`, `refused`, `open`, `io`, `gone`, `no_space`, `ended_early`, `broken_pipe`, `unsupported`,
-    /// `cancelled`.
+    /// The kind: `usage`, `refused`, `open`, `io`, `gone`, `no_space`, `corrupt`, `ended_early`, `broken_pipe`,
+    /// `unsupported`, `cancelled`.
     pub kind: &'static str,
-    /// The message as people see it, without advice.
+    /// The message as in the text output, without advice.
     pub message: String,
-    /// `source` or `dest`, where one is to blame.
+    /// `source` or `dest`, if it concerns one.
     pub side: Option<&'static str>,
     /// Byte offset on that side.
     pub offset_bytes: Option<u64>,
     /// The same in logical blocks of that side.
     pub sector: Option<u64>,
-    /// Logical block size of that side; 1 where there are none.
+    /// Logical block size of that side; 1 if it has none.
     pub sector_bytes: u32,
     /// The kernel's error number.
     pub errno: Option<i32>,
@@ -46,8 +46,9 @@ fn kind_name(kind: Kind) -> &'static str {
         Kind::Refused => "refused",
         Kind::Open => "open",
         Kind::Io => "io",
-        Kind::Gone => "gone",
+        Kind::Disconnected => "gone",
         Kind::NoSpace => "no_space",
+        Kind::Corrupt => "corrupt",
         Kind::EndedEarly => "ended_early",
         Kind::BrokenPipe => "broken_pipe",
         Kind::Unsupported => "unsupported",

@@ -1,6 +1,6 @@
-//! Plan, outcome and devices for programs. `docs/user/json.md` says what each field means. Names end in their unit; a
-//! field without a value is `null`, never missing. Within a schema version fields may be added; none is renamed, and
-//! none changes its meaning.
+//! Plan, outcome and devices as JSON. `docs/user/json.md` describes each field. Names end in their unit; a
+//! field without a value is `null`, never missing. Within a schema version fields may be added, but none is
+//! renamed or changes its meaning.
 mod damage;
 mod dests;
 mod devices;
@@ -24,11 +24,16 @@ use serde::Serialize;
 /// Version of the schema, the value of the field `schema`.
 pub const SCHEMA: u32 = 1;
 
-/// An object whose fields are written in the order in which they stand. A name without a value is a variable.
-/// serde_json's `json!` would sort them, or need a crate with a map that does not.
+/// The arguments of a command line, without the name of the program.
+pub fn command_line(args: &[String]) -> Vec<&str> {
+    std::iter::once("haul").chain(args.iter().map(String::as_str)).collect()
+}
+
+/// An object whose fields are written in the order given. A name without a value is a variable. serde_json's
+/// `json!` would sort them, or need a further crate.
 macro_rules! object {
     ($($field:ident $(: $value:expr)?),* $(,)?) => {{
-        // Each field's type is a parameter of the same name, which the compiler finds out.
+        // Each field's type is an inferred type parameter of the same name.
         #[allow(non_camel_case_types)]
         let object = {
             #[derive(serde::Serialize)]
@@ -48,12 +53,12 @@ pub(crate) fn queue_depth(limits: crate::core::Limits) -> impl Serialize {
     object! { source, dest }
 }
 
-/// The value over several lines, the last one ended.
+/// The value on several lines, with a final newline.
 pub fn text(value: &impl Serialize) -> String {
     serde_json::to_string_pretty(value).expect("our structs have string keys and cannot fail") + "\n"
 }
 
-/// The value on one line, ended.
+/// The value on one line, with a newline.
 pub fn line(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("our structs have string keys and cannot fail") + "\n"
 }

@@ -1,26 +1,26 @@
-use super::{FailureReport, SCHEMA, object};
+use super::{FailureReport, SCHEMA, command_line, object};
 use crate::core::{Durability, Error, Kind};
 use serde::Serialize;
 
-/// A field that has no value, for there is no outcome.
+/// The value of fields for which an outcome would be required.
 const NOTHING: Option<()> = None;
-/// A list that is empty for the same reason.
+/// The value of lists for the same reason.
 const NONE: [(); 0] = [];
 
-/// Why there is no outcome to be reported.
+/// Why there is no outcome to report.
 #[derive(Clone, Copy, Debug)]
 pub enum NotStarted<'a> {
-    /// It was refused, or something failed.
+    /// It was refused, or failed.
     Failed(&'a Error),
-    /// This signal came first.
+    /// This signal arrived before.
     Interrupted(i32),
 }
 
-/// The report of a run that was refused or could not begin: it has all fields that an outcome has. `report` names the
-/// command, `label` is what the user calls the run, `args` the command line as given, without the name of the program.
+/// The report of a run that was refused or could not begin: it has all fields of an outcome. `report` is the
+/// command's name, `label` the user's label for the run, `args` the command line as given, without the name of
+/// the program.
 pub fn not_started(report: &str, label: Option<&str>, args: &[String], why: NotStarted<'_>) -> impl Serialize {
-    let mut command = vec!["haul"];
-    command.extend(args.iter().map(String::as_str));
+    let command = command_line(args);
     let (status, signal, error) = match why {
         NotStarted::Failed(error) if error.kind == Kind::Refused => ("refused", None, Some(FailureReport::from(error))),
         NotStarted::Failed(error) => ("failed", None, Some(FailureReport::from(error))),
@@ -40,6 +40,7 @@ pub fn not_started(report: &str, label: Option<&str>, args: &[String], why: NotS
         durability: Durability::No.name(),
         len_bytes: NOTHING,
         claimed: NOTHING,
+        remaining_bytes: NOTHING,
         differences: NOTHING,
         unread_sectors: 0,
         pattern: NOTHING,
@@ -71,11 +72,10 @@ pub fn not_started(report: &str, label: Option<&str>, args: &[String], why: NotS
     }
 }
 
-/// The report of any other command that failed before there was anything to tell. `report` names it, `args` is the
-/// command line as given, without the name of the program.
+/// The report of any other command that failed before it had results. `report` is its name, `args` the command
+/// line as given, without the name of the program.
 pub fn failed(report: &str, args: &[String], error: &Error) -> impl Serialize {
-    let mut command = vec!["haul"];
-    command.extend(args.iter().map(String::as_str));
+    let command = command_line(args);
     let status = if error.kind == Kind::Refused { "refused" } else { "failed" };
     let error = FailureReport::from(error);
     object! { schema: SCHEMA, report, version: env!("CARGO_PKG_VERSION"), command, status, error }

@@ -2,22 +2,24 @@ use super::damage::{damage, pattern};
 use super::dests::dest;
 use super::plan::{cache_name, direction_name, estimate, kind_name, node_name, reasons};
 use super::queue_depth;
-use super::runs::{differences, unread, verified};
-use super::{FailureReport, SCHEMA, object};
+use super::runs::{differences, list, unread, verified};
+use super::{FailureReport, SCHEMA, command_line, object};
 use crate::core::{
-    Decision, Durability, Ended, JournalTotals, Latency, Limits, MemoryCheck, Outcome, PatternAct, PlanSide, Route,
-    Side, Trial, Unread,
+    Decision, Durability, Ended, Identity, JournalTotals, Latency, Limits, MemoryCheck, Outcome, PatternAct, Plan,
+    PlanSide, Route, Side, Trial, Unread,
 };
 use crate::report::{text, units};
 use serde::Serialize;
 use std::time::SystemTime;
 
-/// The outcome for programs. `args` is the command line as given, without the name of the program; `started` is when
+/// The identity of a side that is missing from the notes.
+static UNKNOWN: Identity = Identity { model: None, serial: None, wwn: None, transport: None, version: None };
+
+/// The outcome as JSON. `args` is the command line as given, without the name of the program; `started` is when
 /// the copy began.
 pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String], started: Option<SystemTime>) -> impl Serialize {
     let Decision { plan, notes } = decision;
-    let mut command = vec!["haul"];
-    command.extend(args.iter().map(String::as_str));
+    let command = command_line(args);
     let (status, signal, error) = match &outcome.ended {
         Ended::Complete => ("complete", None, None),
         Ended::Interrupted(signal) => ("interrupted", Some(*signal), None),
@@ -41,17 +43,18 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String], started:
         error,
         durable: outcome.durability() == Durability::Medium,
         durability: outcome.durability().name(),
-        len_bytes: plan.total_bytes(),
+        len_bytes: plan.len,
         claimed: object! {
             offset_bytes: outcome.claimed.offset,
-            len_bytes: plan.claimed_bytes(outcome.claimed),
+            len_bytes: outcome.claimed.len,
             direction: direction_name(plan.direction),
         },
+        remaining_bytes: remaining_bytes(plan, outcome),
         differences: outcome.differences.as_ref().map(differences),
         unread_sectors: outcome.unread.iter().map(Unread::sectors).sum::<u64>(),
         pattern: plan.pattern.map(pattern),
         damage: outcome.damage.as_ref().map(damage),
-        dests: outcome.dests.iter().map(|one| dest(plan, outcome, one, args)).collect::<Vec<_>>(),
+        dests: dests(decision, outcome, args),
         verified: outcome.verified.as_ref().map(verified),
         memory_check: outcome.memory_check.map(memory_check),
         continue_command: text::continue_command(plan, outcome, args),
@@ -67,8 +70,8 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String], started:
         engine: outcome.engine.name(),
         engine_detail: &outcome.engine_detail,
         blocks: blocks(outcome),
-        source: side(&plan.source, outcome, Side::Source),
-        dest: side(&plan.dest, outcome, Side::Dest),
+        source: side(&plan.source, &notes.source, outcome, Side::Source),
+        dest: side(&plan.dest, notes.dests.first().unwrap_or(&UNKNOWN), outcome, Side::Dest),
         digest_waited_s: outcome.digest_waited.as_secs_f64(),
         limit_waited_s: outcome.limit_waited.as_secs_f64(),
         digests: outcome
@@ -80,6 +83,21 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String], started:
         why: reasons(notes),
         warnings: &notes.warnings,
     }
+}
+
+/// The number of bytes not claimed; `None`: the length is unknown.
+fn remaining_bytes(plan: &Plan, outcome: &Outcome) -> Option<u64> {
+    match outcome.ended {
+        Ended::Complete => Some(0),
+        _ => Some(plan.len?.saturating_sub(outcome.claimed.len)),
+    }
+}
+
+/// Each of several dests, with its identity.
+fn dests(decision: &Decision, outcome: &Outcome, args: &[String]) -> Vec<impl Serialize> {
+    let Decision { plan, notes } = decision;
+    let identities = notes.dests.iter().chain(std::iter::repeat(&UNKNOWN));
+    outcome.dests.iter().zip(identities).map(|(ended, identity)| dest(plan, outcome, ended, identity, args)).collect()
 }
 
 fn memory_check(check: MemoryCheck) -> impl Serialize {
@@ -96,7 +114,7 @@ fn journal(kept: &JournalTotals) -> impl Serialize {
     }
 }
 
-/// To the microsecond: more digits would claim a precision that is not needed.
+/// In microseconds: more digits would suggest an unnecessary precision.
 fn rfc_3339(time: SystemTime) -> Option<String> {
     jiff::Timestamp::try_from(time).ok().map(|time| format!("{time:.6}"))
 }
@@ -171,7 +189,7 @@ fn blocks(outcome: &Outcome) -> Option<impl Serialize> {
     })
 }
 
-fn side(planned: &PlanSide, outcome: &Outcome, side: Side) -> impl Serialize {
+fn side(planned: &PlanSide, identity: &Identity, outcome: &Outcome, side: Side) -> impl Serialize {
     let report = &outcome.sides[side.index()];
     let copying = outcome.elapsed.saturating_sub(outcome.flushing);
     let share = report.waited.as_secs_f64() / copying.as_secs_f64();
@@ -180,7 +198,13 @@ fn side(planned: &PlanSide, outcome: &Outcome, side: Side) -> impl Serialize {
         address: &planned.address,
         path: planned.path.to_string_lossy(),
         kind: kind_name(planned),
-        offset_bytes: planned.offset,
+        model: &identity.model,
+        serial: &identity.serial,
+        wwn: &identity.wwn,
+        transport: &identity.transport,
+        version: &identity.version,
+        offset_bytes: planned.map.start(),
+        list: list(&planned.map),
         cache: cache_name(planned),
         passthrough: node_name(planned),
         requests: match side {
@@ -197,7 +221,7 @@ fn side(planned: &PlanSide, outcome: &Outcome, side: Side) -> impl Serialize {
     }
 }
 
-/// Three decimals: what is behind them is noise.
+/// Rounded to three decimals; further ones are noise.
 fn thousandths(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
 }

@@ -5,7 +5,7 @@ use crate::report::printable::shell_line_as_it_is;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// Unfinished copies for programs, and the journals that cannot be read with the reason.
+/// Unfinished copies as JSON, and the journals that cannot be read with the reason.
 pub fn journals(copies: &[PendingCopy], faults: &[(PathBuf, String)]) -> impl Serialize {
     let unreadable = |(path, error): &(PathBuf, String)| {
         let error = error.clone();

@@ -1,15 +1,15 @@
 use super::damage::pattern;
 use super::queue_depth;
-use super::runs::RangesReport;
+use super::runs::{list, ranges};
 use super::{SCHEMA, object};
 use crate::core::{
-    Bursts, Cache, Decision, Direction, EndpointKind, Estimate, Facts, Partition, PlanNotes, PlanSide, Portion, Reason,
-    Route, SchedulerAdvice, WriteOrder, Zeros,
+    Bursts, Cache, Compressed, Decision, Direction, EndpointKind, Estimate, Export, Facts, HttpResource, Partition,
+    PlanNotes, PlanSide, Portion, Reason, Route, SchedulerAdvice, WriteOrder, Zeros,
 };
 use serde::Serialize;
 use std::borrow::Cow;
 
-/// How long it is expected to take, before it begins.
+/// The expected duration, before the copy begins.
 pub(super) fn estimate(estimate: &Estimate) -> impl Serialize + use<> {
     object! {
         time_s: estimate.time().map(|time| time.as_secs_f64()),
@@ -25,17 +25,20 @@ pub(super) fn estimate(estimate: &Estimate) -> impl Serialize + use<> {
     }
 }
 
-/// The plan for programs.
+/// The plan as JSON.
 pub fn plan(decision: &Decision, source: &Facts, dest: &Facts, expected: Option<Estimate>) -> impl Serialize {
     let Decision { plan, notes } = decision;
+    let is_same = plan.source.map == plan.dest.map;
     object! {
         schema: SCHEMA,
         report: "plan",
         label: &notes.label,
         source: side(&plan.source, source),
         dest: side(&plan.dest, dest),
-        len_bytes: plan.total_bytes(),
-        ranges: plan.ranges.as_deref().map(RangesReport::of),
+        len_bytes: plan.len,
+        ranges: ranges(&plan.source.map).filter(|_| is_same),
+        source_ranges: ranges(&plan.source.map).filter(|_| !is_same),
+        dest_ranges: ranges(&plan.dest.map).filter(|_| !is_same),
         dests: plan.dests.iter().map(|dest| &dest.side.address).collect::<Vec<_>>(),
         pattern: plan.pattern.map(pattern),
         engine: plan.engine.name(),
@@ -61,7 +64,7 @@ pub fn plan(decision: &Decision, source: &Facts, dest: &Facts, expected: Option<
         delta: matches!(plan.route, Route::Delta { .. }),
         hashes: plan.hashes.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
         digest_block_bytes: plan.digest_blocks.map(|blocks| blocks.block_bytes),
-        verify_per_million: plan.read_back.as_ref().map(|wish| match wish.portion {
+        verify_per_million: plan.read_back.as_ref().map(|options| match options.portion {
             Portion::All | Portion::Afterwards => 1_000_000,
             Portion::Sample { per_million } => per_million,
         }),
@@ -103,6 +106,10 @@ pub(super) fn kind_name(side: &PlanSide) -> &'static str {
     match side.kind {
         EndpointKind::File => "file",
         EndpointKind::Block => "block",
+        EndpointKind::Nbd => "nbd",
+        EndpointKind::Http => "http",
+        EndpointKind::HttpStream => "http_stream",
+        EndpointKind::Object => "object",
         EndpointKind::Pipe => "pipe",
         EndpointKind::Socket => "socket",
         EndpointKind::Terminal => "terminal",
@@ -112,6 +119,7 @@ pub(super) fn kind_name(side: &PlanSide) -> &'static str {
         EndpointKind::Null => "null",
         EndpointKind::Pattern => "pattern",
         EndpointKind::Memory => "memory",
+        EndpointKind::Compressed => "compressed_file",
         EndpointKind::Manifest => "manifest",
     }
 }
@@ -124,7 +132,8 @@ fn side(side: &PlanSide, facts: &Facts) -> impl Serialize {
         kind: kind_name(side),
         exists: facts.exists,
         size_bytes: facts.size,
-        offset_bytes: side.offset,
+        offset_bytes: side.map.start(),
+        list: list(&side.map),
         cache: cache_name(side),
         passthrough: node_name(side),
         logical_block_bytes: facts.logical_block_bytes,
@@ -140,6 +149,49 @@ fn side(side: &PlanSide, facts: &Facts) -> impl Serialize {
         filesystem: &facts.filesystem,
         content: &facts.content,
         partitions: facts.partitions.iter().map(partition).collect::<Vec<_>>(),
+        export: facts.export.as_ref().map(export),
+        http: facts.http.as_ref().map(http),
+        compressed: facts.compressed.as_deref().map(compressed),
+    }
+}
+
+fn http(resource: &HttpResource) -> impl Serialize {
+    object! {
+        etag: &resource.etag,
+        is_weak: resource.is_weak,
+        last_modified: &resource.last_modified,
+        ranges: resource.ranges,
+        protocol: &resource.protocol,
+        server: &resource.server,
+        redirected_to: &resource.redirected_to,
+        proxy: &resource.proxy,
+    }
+}
+
+fn compressed(compressed: &Compressed) -> impl Serialize + use<> {
+    object! {
+        format: compressed.format.map(|format| format.name()),
+        stored_bytes: compressed.stored.size,
+        content_least_bytes: compressed.least_bytes,
+    }
+}
+
+fn export(export: &Export) -> impl Serialize {
+    object! {
+        description: &export.description,
+        tls: &export.tls,
+        read_only: export.read_only,
+        flush: export.flush,
+        fua: export.fua,
+        trim: export.trim,
+        write_zeroes: export.write_zeroes,
+        fast_zero: export.fast_zero,
+        multi_conn: export.multi_conn,
+        structured_replies: export.structured_replies,
+        base_allocation: export.base_allocation,
+        block_min_bytes: export.block_min_bytes,
+        block_preferred_bytes: export.block_preferred_bytes,
+        block_max_bytes: export.block_max_bytes,
     }
 }
 

@@ -1,39 +1,38 @@
-//! What is reported in runs of bytes: where sides differ, what could not be read, what was read back.
+//! Results as runs of bytes: differences, unreadable bytes, the result of reading back.
 use super::object;
-use crate::core::{Differences, Extent, Ranges, Unread, Verified};
+use crate::core::{AddressMap, Differences, Extent, Unread, Verified};
 use serde::Serialize;
 
 /// A run of sectors, or of blocks.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunReport {
-    /// First byte.
+    /// Offset in bytes.
     pub offset_bytes: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub len_bytes: u64,
 }
 
-/// The parts that a copy is made of; offsets count on either side.
-#[derive(Clone, Debug, Serialize)]
-pub struct RangesReport {
-    /// The file that lists them.
-    pub file: String,
-    /// The parts, ascending.
-    pub runs: Vec<RunReport>,
+/// The list of ranges of a side, with its totals; `None`: it is one run of bytes.
+pub(super) fn list(map: &AddressMap) -> Option<impl Serialize + use<>> {
+    let (file, ranges) = (map.file()?.to_owned(), map.ranges()?.len());
+    let bytes = map.listed_bytes().unwrap_or(0);
+    let Extent { offset, len } = map.hull(bytes);
+    let span = RunReport { offset_bytes: offset, len_bytes: len };
+    Some(object! { file, ranges, bytes, span })
 }
 
-impl RangesReport {
-    /// Those of a copy.
-    pub(super) fn of(ranges: &Ranges) -> Self {
-        RangesReport { file: ranges.file.clone(), runs: runs(ranges.extents().iter().copied()) }
-    }
+/// The ranges of a list in order; `None`: it is one run of bytes.
+pub(super) fn ranges(map: &AddressMap) -> Option<impl Serialize + use<>> {
+    let (file, runs) = (map.file()?.to_owned(), runs(map.ranges()?));
+    Some(object! { file, runs })
 }
 
-/// Runs for programs.
+/// Runs as JSON.
 pub(super) fn runs(extents: impl Iterator<Item = Extent>) -> Vec<RunReport> {
     extents.map(|run| RunReport { offset_bytes: run.offset, len_bytes: run.len }).collect()
 }
 
-/// Where two sides are not the same. Offsets count from the first byte of what was compared.
+/// The differences between two sides. Offsets count from the first byte that was compared.
 pub(super) fn differences(found: &Differences) -> impl Serialize + use<> {
     object! {
         equal: found.is_empty(),
@@ -45,7 +44,7 @@ pub(super) fn differences(found: &Differences) -> impl Serialize + use<> {
     }
 }
 
-/// What could not be read on a side; offsets count from its first byte. `None`: no read failed that was skipped.
+/// The unreadable bytes of a side; offsets count from its first byte. `None`: no failed read was skipped.
 pub(super) fn unread(unread: &Unread) -> Option<impl Serialize + use<>> {
     (unread.failed_reads > 0).then(|| {
         object! {

@@ -9,7 +9,7 @@ fn value(report: &impl Serialize) -> serde_json::Value {
 }
 
 #[test]
-fn an_outcome_is_told_in_reading_order() {
+fn the_fields_of_an_outcome_are_in_reading_order() {
     let mut plan = examples::plan();
     plan.notes.why.truncate(1);
     let mut done = examples::complete();
@@ -19,7 +19,7 @@ fn an_outcome_is_told_in_reading_order() {
 }
 
 #[test]
-fn a_failure_names_kind_place_and_number() {
+fn a_failure_has_kind_offset_and_errno() {
     let report = value(&outcome(&examples::plan(), &examples::failed(), &examples::args(), None));
     assert_eq!((&report["status"], &report["signal"], &report["started"]), (&"failed".into(), &Null, &Null));
     assert!(report["continue_command"].as_str().unwrap().starts_with("haul copy --skip 1073741824 "));
@@ -39,7 +39,7 @@ fn a_failure_names_kind_place_and_number() {
 }
 
 #[test]
-fn a_run_that_could_not_begin_has_every_field_of_a_report() {
+fn a_run_that_failed_to_begin_has_every_field_of_a_report() {
     let full = value(&outcome(&examples::plan(), &examples::complete(), &examples::args(), None));
     let error = Error::new(Kind::Refused, "dest is mounted").on(Side::Dest).advise("Unmount it.");
     let refused = value(&not_started("copy", None, &examples::args(), NotStarted::Failed(&error)));
@@ -55,7 +55,7 @@ fn a_run_that_could_not_begin_has_every_field_of_a_report() {
 }
 
 #[test]
-fn a_plan_reports_bursts_where_the_copy_begins_with_them_or_compares_them() {
+fn a_plan_reports_bursts_if_the_copy_uses_or_tries_them() {
     let mut decision = examples::plan();
     for (bursts, reported) in [(Bursts::Never, false), (Bursts::Try, true), (Bursts::Always, true)] {
         decision.plan.tuning.bursts = bursts;
@@ -71,6 +71,15 @@ fn an_interruption_names_the_signal() {
 }
 
 #[test]
+fn remaining_bytes_are_those_not_claimed_and_devices_have_their_identity() {
+    let report = |ended| value(&outcome(&examples::plan(), &ended, &examples::args(), None));
+    let (interrupted, complete) = (report(examples::interrupted()), report(examples::complete()));
+    let claimed_bytes = interrupted["claimed"]["len_bytes"].as_u64().unwrap();
+    assert_eq!(interrupted["remaining_bytes"], interrupted["len_bytes"].as_u64().unwrap() - claimed_bytes);
+    assert_eq!((&complete["remaining_bytes"], &complete["dest"]["serial"]), (&0.into(), &"S6PUNX0T123456".into()));
+}
+
+#[test]
 fn a_copy_without_time_or_bytes_has_no_rates_rather_than_infinite_ones() {
     let mut nothing = examples::complete();
     nothing.totals = Totals::default();
@@ -82,7 +91,7 @@ fn a_copy_without_time_or_bytes_has_no_rates_rather_than_infinite_ones() {
 }
 
 #[test]
-fn a_plan_is_told_in_reading_order() {
+fn the_fields_of_a_plan_are_in_reading_order() {
     let mut planned = examples::plan();
     planned.notes.why.truncate(1);
     let expected = Some(examples::estimate());
@@ -90,12 +99,12 @@ fn a_plan_is_told_in_reading_order() {
 }
 
 #[test]
-fn devices_are_told_in_reading_order() {
+fn the_fields_of_devices_are_in_reading_order() {
     insta::assert_snapshot!(text(&devices(&example_devices::devices()[..1], &[])));
 }
 
 #[test]
-fn every_use_has_its_word() {
+fn every_use_has_a_name() {
     let at = || std::path::PathBuf::from("/");
     let uses = vec![
         InUse::Mounted { device: "sda1".to_owned(), at: at() },

@@ -1,4 +1,4 @@
-//! The devices of the machine as a table: a line for each, with the columns that were asked for.
+//! The devices of the machine as a table: a line for each, with the requested columns.
 use super::uses;
 use crate::core::{Device, QueuePolicy, SavedPace};
 use crate::report::pending;
@@ -10,16 +10,16 @@ use std::path::PathBuf;
 
 /// A column of `haul list`.
 pub struct Column {
-    /// As it is asked for, in any case of letters, and as its heading.
+    /// Its name as an option (case is ignored) and as a heading.
     pub name: &'static str,
     align: Align,
     cell: fn(&Device) -> String,
 }
 
-/// The columns that are shown where none are asked for.
+/// The default columns.
 pub const USUAL: &str = "NAME,SIZE,MODEL,SERIAL,CONTENT,USE";
 
-/// Every column, in the order in which help (`list-columns.txt`) lists them. Those of lsblk are named as there.
+/// Every column, in the order of the help (`list-columns.txt`). Those of lsblk have the same names.
 pub static COLUMNS: &[Column] = &[
     column("NAME", Align::Whole, |device| device.name.clone()),
     column("PATH", Align::Whole, |device| device.path.to_string_lossy().into_owned()),
@@ -55,18 +55,18 @@ impl fmt::Debug for Column {
 }
 
 impl Column {
-    /// The column of this name, in any case of letters.
+    /// The column of this name; case is ignored.
     pub fn named(name: &str) -> Option<&'static Column> {
         COLUMNS.iter().find(|column| column.name.eq_ignore_ascii_case(name))
     }
 
-    /// The columns that are shown where none are asked for.
+    /// The default columns.
     pub fn usual() -> Vec<&'static Column> {
         USUAL.split(',').filter_map(Column::named).collect()
     }
 }
 
-/// A line for each device with these columns, cut to `width` where one is given.
+/// A line for each device with these columns, truncated to `width` if given.
 pub fn table(devices: &[Device], columns: &[&'static Column], width: Option<usize>) -> String {
     let heading = |column: &&'static Column| Heading { name: column.name, align: column.align };
     let mut table = Table::new(columns.iter().map(heading).collect());
@@ -96,7 +96,7 @@ fn scheduler(policy: &QueuePolicy) -> String {
     policy.scheduler.clone().unwrap_or_default()
 }
 
-/// What is on the disk, and on each of its partitions.
+/// The contents of the disk and of each of its partitions.
 pub(crate) fn contents(device: &Device) -> String {
     if device.size == 0 {
         return String::new();
@@ -117,7 +117,7 @@ pub(crate) fn contents(device: &Device) -> String {
     }
 }
 
-/// What the user should know before the disk is written: the gravest first, for the end of it may be cut off.
+/// Uses to know before the disk is written: the most important first, because the end may be truncated.
 fn in_use(device: &Device) -> String {
     let mut words = Vec::new();
     let parts = || device.partitions.iter();

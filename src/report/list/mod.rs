@@ -1,4 +1,4 @@
-//! The devices of the machine for people: a paragraph for each, with its partitions beneath as a tree.
+//! The devices of the machine as text: a paragraph for each, followed by its partitions as a tree.
 mod by_column;
 mod uses;
 
@@ -14,17 +14,18 @@ pub use by_column::{COLUMNS, Column, table};
 use std::path::Path;
 use uses::{of_disk, of_partition};
 
-/// Narrower than this nothing is readable; lines get longer than the terminal instead.
+/// Minimum width for readable text, in columns; on narrower terminals lines are too long instead.
 const WIDTH_MIN: usize = 60;
-/// The unit of partition tables and of `--skip 2048s`, whatever the device's own blocks are.
+/// The unit of partition tables and of `--skip 2048s`, regardless of the block size of the device.
 const SECTOR_BYTES: u64 = 512;
 /// Columns of a size: `1023.9 GiB`.
 const SIZE_COLUMNS: usize = 10;
 /// Columns before the other names of a device.
 const ALIAS_INDENT: usize = 4;
 
-/// Every device and partition: name, size, what it is, what is on it, who uses it, in lines of at most `width` columns.
-/// Words longer than a line, long paths, are not broken. `others` are SCSI devices that are no block devices.
+/// Every device and partition: name, size, identity, contents and users, in lines of at most `width` columns.
+/// Words longer than a line, such as long paths, are not broken. `others` are SCSI devices that are not block
+/// devices.
 pub fn human(devices: &[Device], others: &[ScsiDevice], width: usize) -> String {
     let layout = Layout::of(devices, width.max(WIDTH_MIN));
     let others = scsi(others, layout.width);
@@ -45,7 +46,7 @@ const PLACES: &str = "Partitions: first sector + number of sectors, of 512 bytes
 const UNREADABLE: &str = "Not readable: this user or container has no permission to open the device; its content is \
     unknown.";
 
-/// Widths that all paragraphs share, so that one can look down a column.
+/// Widths that all paragraphs share, so that columns are aligned.
 struct Layout {
     width: usize,
     names: usize,
@@ -70,7 +71,7 @@ impl Layout {
         let copied = unfinished(device.pending.as_ref());
         let paragraphs = [who(device), queue, state(device), undone, copied, made_of(device), tuned(device)];
         let mut lines = self.beside(&start, &paragraphs, stem);
-        // Names by id are long, and worth nothing when they are broken: they get the whole line.
+        // Names by id are long, and useless when they are broken: they get the full width.
         let aliases = aliases(device);
         if !aliases.is_empty() {
             let indent = pad(stem, ALIAS_INDENT);
@@ -98,27 +99,27 @@ impl Layout {
         format!("{}  {size:>SIZE_COLUMNS$}", pad(name, self.names))
     }
 
-    /// The paragraphs wrapped behind `start`, every further line begun with `stem`; empty ones are left out.
+    /// The paragraphs wrapped after `start`, with `stem` before each further line; empty ones are omitted.
     fn beside(&self, start: &str, paragraphs: &[String], stem: &str) -> String {
         let filled: Vec<&str> = paragraphs.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
         wrap(&format!("{start}  "), &pad(stem, columns(start) + 2), &filled.join("\n"), self.width)
     }
 }
 
-/// Where a partition begins and how long it is, in sectors.
+/// Offset and length of a partition, in sectors.
 fn place(part: &DevicePartition) -> String {
     let sectors = |bytes: u64| bytes / SECTOR_BYTES;
     format!("{} + {}", sectors(part.partition.offset), sectors(part.partition.len))
 }
 
-/// Model, serial number, capacity in the units of its label, and what else tells devices apart.
+/// Model, serial number, capacity in the units of its label, and other properties that distinguish devices.
 fn who(device: &Device) -> String {
     let identity = &device.identity;
     let mut words: Vec<String> = identity.model.iter().map(|model| printable(model)).collect();
     words.extend(identity.serial.iter().map(|serial| whole(&format!("serial {}", printable(serial)))));
     words.extend(wwn(device));
     words.extend(identity.transport.iter().map(|transport| printable(transport)));
-    words.extend(device.rotational.map(|yes| whole(if yes { "rotating" } else { "SSD" })));
+    words.extend(device.rotational.map(|yes| whole(if yes { "rotational" } else { "SSD" })));
     words.extend(device.removable.then(|| "removable".to_owned()));
     if device.size > 0 {
         words.push(whole(&units::size_in_other_units(device.size)));
@@ -127,8 +128,8 @@ fn who(device: &Device) -> String {
     words.join(", ")
 }
 
-/// The name that its maker gave it. Left out are names of mappings, which are for the programs that look after them,
-/// and the long ones that the kernel makes of the model and serial number of an NVMe drive.
+/// The WWN from the manufacturer. Omitted are names of mappings, which are internal to the programs that manage
+/// them, and the long ones that the kernel composes from model and serial number of an NVMe drive.
 fn wwn(device: &Device) -> Option<String> {
     let mapping = matches!(device.identity.transport.as_deref(), Some("dm" | "md" | "loop" | "zram" | "ram"));
     let wwn = device.identity.wwn.as_ref().filter(|wwn| !mapping && !wwn.starts_with("nvme."))?;
@@ -145,7 +146,7 @@ fn blocks(device: &Device) -> Option<String> {
     Some(whole(&text))
 }
 
-/// Whether the running system is on it, what is on it, and who uses it, as far as no partition says so itself.
+/// Whether it contains the running system, its contents, and its users, unless that is listed with a partition.
 fn state(device: &Device) -> String {
     let system = device.uses.iter().any(|used| matches!(used, InUse::System { .. }));
     let mut words: Vec<String> = system.then(|| whole(&paint(DANGER, "SYSTEM DISK"))).into_iter().collect();
@@ -170,12 +171,12 @@ fn made_of(device: &Device) -> String {
         return String::new();
     }
     let below: Vec<String> = device.made_of.iter().map(|name| whole(&printable(name))).collect();
-    // A loop device is no more than a view of a file or device.
+    // A loop device is only a view of a file or device.
     let verb = if device.identity.transport.as_deref() == Some("loop") { "on" } else { "consists of" };
     format!("{verb} {}", below.join(", "))
 }
 
-/// What measuring by writing has left there, and what to do.
+/// Data that a write measurement has not restored, and what to do.
 fn not_back(undo: Option<&WaitingUndo>, device: &Path) -> String {
     let Some(WaitingUndo { path, kept_bytes }) = undo else { return String::new() };
     let Some(kept_bytes) = kept_bytes else { return paint(CARE, "write measurement in progress") };
@@ -189,7 +190,7 @@ fn unfinished(copy: Option<&PendingCopy>) -> String {
     copy.map(pending::at_disk).unwrap_or_default()
 }
 
-/// What `haul tune --save` found for it.
+/// The result of `haul tune --save`.
 fn tuned(device: &Device) -> String {
     let one = |(saved, doing): (&Option<SavedPace>, &str)| {
         let saved = saved.as_ref()?;
@@ -199,11 +200,11 @@ fn tuned(device: &Device) -> String {
         Some(format!("{} for {doing}, {}, {day}", whole(&pace), whole(&rate)))
     };
     let paces = [(&device.saved, "reading"), (&device.saved_write, "writing")];
-    let told: Vec<String> = paces.into_iter().filter_map(one).collect();
-    if told.is_empty() { String::new() } else { format!("tuned: {}", told.join("; ")) }
+    let reported: Vec<String> = paces.into_iter().filter_map(one).collect();
+    if reported.is_empty() { String::new() } else { format!("tuned: {}", reported.join("; ")) }
 }
 
-/// A line for each SCSI device that is no block device.
+/// A line for each SCSI device that is not a block device.
 fn scsi(devices: &[ScsiDevice], width: usize) -> String {
     let names = devices.iter().map(|device| columns(&printable(&device.name))).max().unwrap_or(0);
     let line = |device: &ScsiDevice| {

@@ -6,13 +6,13 @@ fn bare(devices: &[Device], width: usize) -> String {
     anstream::adapter::strip_str(&human(devices, &[], width)).to_string()
 }
 
-/// The words without the line breaks between them.
+/// The text without line breaks.
 fn flowing(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
-fn a_tuned_disk_says_how() {
+fn a_tuned_disk_shows_its_settings() {
     let (block_bytes, date) = (256 << 10, "2026-11-21".to_owned());
     let saved = Some(crate::core::SavedPace { block_bytes, depth: 4, bytes_per_s: 1_200_000_000, date });
     let device = Device { saved, ..examples::devices()[0].clone() };
@@ -27,7 +27,7 @@ fn a_tuned_disk_says_how() {
 }
 
 #[test]
-fn a_device_that_is_not_as_it_was_says_so_and_what_to_do() {
+fn a_device_to_restore_is_marked_with_advice() {
     let mut device = examples::devices()[0].clone();
     let undo = |kept_bytes| Some(WaitingUndo { path: "/srv/state/haul/S5.undo".into(), kept_bytes });
     device.undo = undo(Some(32 << 20));
@@ -35,9 +35,9 @@ fn a_device_that_is_not_as_it_was_says_so_and_what_to_do() {
     let text = bare(&[device], 80);
     assert!(text.lines().all(|line| columns(line) <= 80), "{text}");
     let text = flowing(&text.replace('│', ""));
-    let told = "DATA MODIFIED: a write measurement was interrupted; haul tune --restore /dev/nvme0n1 restores 33.6 \
+    let reported = "DATA MODIFIED: a write measurement was interrupted; haul tune --restore /dev/nvme0n1 restores 33.6 \
         MB from /srv/state/haul/S5.undo";
-    assert!(text.contains(told), "{text}");
+    assert!(text.contains(reported), "{text}");
     assert!(text.contains("held by dm-0 write measurement in progress"), "{text}");
 }
 
@@ -73,7 +73,7 @@ fn devices_and_partitions_are_a_tree_in_80_columns() {
 }
 
 #[test]
-fn a_wider_terminal_is_used_and_a_narrow_one_gets_what_can_be_read() {
+fn wide_terminals_are_used_and_narrow_ones_get_readable_text() {
     let lines = |width| bare(&examples::devices(), width).lines().count();
     assert!(lines(200) < lines(80));
     assert_eq!(lines(10), lines(WIDTH_MIN));
@@ -96,7 +96,7 @@ fn a_label_cannot_move_the_cursor() {
 }
 
 #[test]
-fn no_devices_and_unreadable_devices_are_said_so() {
+fn missing_and_unreadable_devices_are_reported() {
     assert_eq!(bare(&[], 80), "no block devices found\n");
     let secret = Device { size: 1 << 20, ..Device::default() };
     let text = flowing(&bare(&[secret], 80));
@@ -108,7 +108,7 @@ fn no_devices_and_unreadable_devices_are_said_so() {
 }
 
 #[test]
-fn a_tape_and_an_enclosure_have_a_line_each_behind_the_disks() {
+fn tapes_and_enclosures_are_listed_after_the_disks() {
     let tape = ScsiDevice {
         name: "sg10".to_owned(),
         path: "/dev/sg10".into(),
@@ -130,7 +130,7 @@ fn a_tape_and_an_enclosure_have_a_line_each_behind_the_disks() {
 }
 
 #[test]
-fn scheduler_and_read_ahead_are_told() {
+fn scheduler_and_read_ahead_are_shown() {
     let mut device = examples::devices()[0].clone();
     device.queue_policy.scheduler = Some("mq-deadline".to_owned());
     device.queue_policy.read_ahead_bytes = Some(128 << 10);
@@ -170,7 +170,7 @@ fn partitions_without_a_known_content_are_counted() {
 }
 
 #[test]
-fn what_has_to_be_known_first_stands_first_among_uses() {
+fn uses_are_sorted_by_importance() {
     let mut device = examples::devices()[0].clone();
     device.partitions[1].undo = Some(WaitingUndo { path: "/x.undo".into(), kept_bytes: None });
     device.partitions[0].pending = Some(PendingCopy { len_bytes: Some(8), durable_bytes: 7, ..PendingCopy::default() });
@@ -190,7 +190,7 @@ fn every_column_has_a_name_of_its_own_and_a_cell_for_every_device() {
 }
 
 #[test]
-fn an_unfinished_copy_stands_at_its_disk_with_the_command_that_continues_it() {
+fn an_unfinished_copy_is_listed_at_its_disk_with_the_resume_command() {
     let mut device = examples::devices()[1].clone();
     let mut copy = PendingCopy { in_usual_place: true, dest_now: Some("/dev/sdb".into()), ..PendingCopy::default() };
     copy.source.path = "/srv/image".to_owned();
@@ -199,5 +199,5 @@ fn an_unfinished_copy_stands_at_its_disk_with_the_command_that_continues_it() {
     let wanted = "UNFINISHED COPY from /srv/image: 0 bytes; haul copy --resume /srv/image /dev/sdb continues it";
     assert!(text.contains(wanted), "{text}");
     device.pending = Some(PendingCopy { running: true, ..copy });
-    assert!(flowing(&bare(&[device], 80)).contains("being copied to from /srv/image"));
+    assert!(flowing(&bare(&[device], 80)).contains("running copy from /srv/image"));
 }

@@ -1,23 +1,23 @@
 use crate::core::{Device, DevicePartition, InUse};
-use crate::report::columns::whole;
+use crate::report::columns::{untied, whole};
 use crate::report::printable::printable;
 use std::path::Path;
 
-/// More mount points of one device than these are counted, not listed: containers have dozens.
+/// If a device has more mount points than these, they are counted instead of listed: containers have dozens.
 const MOUNTS_SHOWN: usize = 4;
 
-/// Uses of a partition, and of what is on top of it.
+/// Uses of a partition, and of devices stacked on it.
 pub(super) fn of_partition(part: &DevicePartition) -> Vec<String> {
     describe_uses(&part.partition.name, part.uses.iter())
 }
 
-/// Uses of a whole device, without those that its partitions tell.
+/// Uses of a whole device, without those of its partitions.
 pub(super) fn of_disk(device: &Device) -> Vec<String> {
     let by_partition = |used: &InUse| device.partitions.iter().any(|part| part.uses.contains(used));
     describe_uses(&device.name, device.uses.iter().filter(|used| !by_partition(used)))
 }
 
-/// Uses of a device and of all its partitions, in few words.
+/// Uses of a device and of all its partitions, abbreviated.
 pub(super) fn in_short(device: &Device) -> Vec<String> {
     let mut words = Vec::new();
     let mut mounts: Vec<&Path> = Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn in_short(device: &Device) -> Vec<String> {
     }
     if !mounts.is_empty() {
         let place = usize::from(words.first().is_some_and(|first| first == "system disk"));
-        words.insert(place, format!("mounted at {}", list(&mounts)).replace('\u{fdd0}', " "));
+        words.insert(place, format!("mounted at {}", untied(&list(&mounts))));
     }
     words
 }
@@ -55,7 +55,7 @@ fn describe_uses<'a>(name: &str, uses: impl Iterator<Item = &'a InUse>) -> Vec<S
             InUse::Swap { device } => words.push(format!("{}in use as swap", subject(name, device))),
             InUse::Held { device, by } => words.push(format!("{}held by {}", subject(name, device), printable(by))),
             InUse::Exclusive => words.push("in use by another program".to_owned()),
-            // The mark of the disk says so.
+            // The mark of the disk shows it.
             InUse::System { .. } => {}
         }
     }
@@ -63,7 +63,7 @@ fn describe_uses<'a>(name: &str, uses: impl Iterator<Item = &'a InUse>) -> Vec<S
     mounted.chain(words.iter().map(|words| whole(words))).collect()
 }
 
-/// Names the device that a use is of, where it is not the one that the line is about.
+/// Names the device that is used, if it is not the one that the line describes.
 fn subject(name: &str, device: &str) -> String {
     if name == device { String::new() } else { format!("{} ", printable(device)) }
 }

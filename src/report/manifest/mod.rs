@@ -1,4 +1,4 @@
-//! What manifests say, in words and as JSON: for `haul manifest show` and `haul manifest diff`.
+//! The contents of manifests, as text and as JSON: for `haul manifest show` and `haul manifest diff`.
 mod text;
 
 pub use text::{compared, shown};
@@ -7,7 +7,7 @@ use crate::core::Extent;
 use crate::report::json::{RunReport, SCHEMA};
 use serde::Serialize;
 
-/// What one manifest says.
+/// The contents of one manifest.
 #[derive(Clone, Debug, Serialize)]
 pub struct ManifestReport {
     /// Version of the schema.
@@ -22,17 +22,17 @@ pub struct ManifestReport {
     pub created: String,
     /// `blake3` or `sha256`.
     pub algorithm: &'static str,
-    /// Bytes of a block.
+    /// Block size in bytes.
     pub block_bytes: u64,
-    /// Bytes of the copy.
+    /// Length of the copy in bytes.
     pub len_bytes: u64,
     /// Blocks with a digest.
     pub digested_blocks: u64,
-    /// Bytes told to be zeros.
+    /// Bytes recorded as zeros.
     pub zero_bytes: u64,
-    /// What could not be read of the source.
+    /// The unreadable parts of the source.
     pub unread: Vec<RunReport>,
-    /// Digest of the whole; `null` where there is none.
+    /// The digest of all data; `null` if there is none.
     pub whole: Option<String>,
     /// The source.
     pub source: ManifestSide,
@@ -42,16 +42,18 @@ pub struct ManifestReport {
     pub also: Vec<ManifestSide>,
 }
 
-/// One side, as a manifest remembers it.
+/// One side, as recorded in a manifest.
 #[derive(Clone, Debug, Serialize)]
 pub struct ManifestSide {
     /// Its path.
     pub path: String,
     /// `file`, `block device`, ….
     pub kind: String,
-    /// Where the copy begins on it.
+    /// The offset at which the copy begins on it.
     pub offset_bytes: u64,
-    /// Bytes in it; `null` for what is not known.
+    /// The ranges of a copy of ranges, in order; otherwise empty.
+    pub ranges: Vec<RunReport>,
+    /// Size in bytes; `null` if unknown.
     pub size_bytes: Option<u64>,
     /// Vendor and model.
     pub model: Option<String>,
@@ -59,31 +61,33 @@ pub struct ManifestSide {
     pub serial: Option<String>,
     /// World wide name.
     pub wwn: Option<String>,
+    /// ETag or Last-Modified of a web resource.
+    pub version: Option<String>,
 }
 
-/// Where two manifests differ. Offsets count from the first byte of each copy.
+/// The differences between two manifests. Offsets count from the first byte of each copy.
 #[derive(Clone, Debug, Serialize)]
 pub struct Compared {
     /// Version of the schema.
     pub schema: u32,
     /// `manifest_diff`.
     pub report: &'static str,
-    /// Path of the first.
+    /// Path of the first manifest.
     pub first: String,
-    /// Path of the second.
+    /// Path of the second manifest.
     pub second: String,
-    /// Both are of the same bytes.
+    /// Both describe the same data.
     pub equal: bool,
-    /// In both, and not the same.
+    /// Bytes in both copies that differ.
     pub differing: Vec<RunReport>,
-    /// Only the first copy has these.
+    /// Bytes only in the first copy.
     pub only_in_first: Vec<RunReport>,
-    /// Only the second copy has these.
+    /// Bytes only in the second copy.
     pub only_in_second: Vec<RunReport>,
 }
 
 impl Compared {
-    /// Nothing found so far.
+    /// A comparison without differences.
     pub fn new(first: &str, second: &str) -> Self {
         Compared {
             schema: SCHEMA,
@@ -98,7 +102,7 @@ impl Compared {
     }
 }
 
-/// An extent for a report.
+/// An extent as a run.
 pub fn run(extent: Extent) -> RunReport {
     RunReport { offset_bytes: extent.offset, len_bytes: extent.len }
 }

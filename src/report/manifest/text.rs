@@ -1,4 +1,4 @@
-//! For people.
+//! The contents of manifests as text.
 use super::{Compared, ManifestReport, ManifestSide};
 use crate::report::columns::{Columns, whole};
 use crate::report::json::RunReport;
@@ -6,10 +6,10 @@ use crate::report::printable::printable;
 use crate::report::style::{CARE, STRONG, paint};
 use crate::report::units;
 
-/// Runs that are listed for a reader; programs get all of them.
+/// Maximum number of runs listed in text; JSON has all of them.
 const RUNS_SHOWN: usize = 16;
 
-/// What a manifest says, without its blocks.
+/// The contents of a manifest, without its blocks.
 pub fn shown(shown: &ManifestReport) -> String {
     let mut rows = Columns::default();
     rows.row("manifest", format!("{}, made {} by haul {}", printable(&shown.path), shown.created, shown.version));
@@ -36,13 +36,15 @@ fn side(side: &ManifestSide) -> String {
     words.extend(side.model.iter().map(|model| printable(model)));
     words.extend(side.serial.iter().map(|serial| format!("serial {}", whole(&printable(serial)))));
     words.extend(side.size_bytes.map(|size| whole(&units::bytes(size))));
-    if side.offset_bytes > 0 {
+    if !side.ranges.is_empty() {
+        words.push(units::count(side.ranges.len() as u64, "range", "ranges"));
+    } else if side.offset_bytes > 0 {
         words.push(format!("from byte {}", side.offset_bytes));
     }
     words.join(", ")
 }
 
-/// The verdict in one line, then where.
+/// The verdict on one line, then the runs.
 pub fn compared(compared: &Compared) -> String {
     let (first, second) = (printable(&compared.first), printable(&compared.second));
     if compared.equal {
@@ -57,18 +59,18 @@ pub fn compared(compared: &Compared) -> String {
     text
 }
 
-/// `4194304 bytes in 1 run: 8388608+4194304`; nothing of none.
+/// `4194304 bytes in 1 run: 8388608+4194304`; empty without runs.
 fn runs(runs: &[RunReport]) -> String {
     if runs.is_empty() {
         return String::new();
     }
     let total = runs.iter().map(|run| run.len_bytes).sum();
-    let mut told: Vec<String> =
+    let mut listed: Vec<String> =
         runs.iter().take(RUNS_SHOWN).map(|run| whole(&format!("{}+{}", run.offset_bytes, run.len_bytes))).collect();
     match runs.len().saturating_sub(RUNS_SHOWN) {
         0 => {}
-        more => told.push(format!("and {more} more; all with --json")),
+        more => listed.push(format!("and {more} more; all with --json")),
     }
     let count = units::count(runs.len() as u64, "run", "runs");
-    format!("{} in {}: {}", whole(&units::bytes(total)), whole(&count), told.join(", "))
+    format!("{} in {}: {}", whole(&units::bytes(total)), whole(&count), listed.join(", "))
 }

@@ -1,45 +1,45 @@
-//! What stands along a side of a chart: a quantity, how far it goes, and round numbers on the way.
+//! An axis of a chart: a quantity, its range, and the labels at round numbers.
 use crate::core::Units;
 use crate::report::units;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use std::ops::Range;
 use std::time::Duration;
 
-/// What is measured along an axis; it decides where marks are and what they are called.
+/// The quantity of an axis, which determines its marks and their labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// Seconds, evenly.
+    /// Seconds, linear.
     Time,
-    /// Bytes a second, evenly.
+    /// Bytes per second, linear.
     Rate,
-    /// Bytes, evenly.
+    /// Bytes, linear.
     Bytes,
-    /// Bytes, each doubling as wide as the next.
+    /// Bytes, logarithmic: each doubling has the same width.
     BlockSize,
-    /// Microseconds, each tenfold as wide as the next.
+    /// Microseconds, logarithmic: each factor of ten has the same width.
     Latency,
     /// 0 to 100.
     Percent,
-    /// Whole numbers from the first on, evenly: rounds.
+    /// Whole numbers, linear: rounds.
     #[cfg_attr(not(feature = "internals"), allow(dead_code, reason = "the bench draws with it"))]
     Count,
-    /// How many times as much, evenly.
+    /// A factor, linear.
     #[cfg_attr(not(feature = "internals"), allow(dead_code, reason = "the bench draws with it"))]
     Times,
 }
 
-/// Lengths of time that people find round, in seconds; above them days.
+/// Round durations, in seconds; longer ones are in days.
 const ROUND_S: [f64; 16] =
     [1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0, 14400.0, 43200.0];
 const DAY_S: f64 = 86_400.0;
 
-/// In microseconds.
+/// Lower end of a latency axis, in microseconds.
 const LATENCY_LEAST: f64 = 0.5;
 
-/// Room that a letter of a mark takes, and the least between two marks, in pixels.
+/// Width of a character of a label, and minimum gap between two labels, in pixels.
 const LETTER_PX: f64 = 7.0;
 const GAP_PX: f64 = 12.0;
-/// More marks than these are a rule, not an axis.
+/// Maximum number of marks.
 const MARKS_MAX: u32 = 13;
 
 /// One axis of a chart.
@@ -51,29 +51,30 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// From the least to the most of `values`; from 0 or to more where they would leave no room.
+    /// From the minimum to the maximum of `values`; starting at 0, or extended, if the range would be too
+    /// small.
     pub fn over(quantity: Quantity, values: impl Iterator<Item = f64>) -> Axis {
         let placed = values.map(|value| place(quantity, value)).filter(|value| value.is_finite());
         let (low, high) = placed.fold((f64::MAX, f64::MIN), |(low, high), at| (low.min(at), high.max(at)));
         let (low, high) = if low > high { (0.0, 1.0) } else { (low, high) };
         let (from, to) = match quantity {
             Quantity::Time => (0.0, high.max(0.1)),
-            // Some air above the highest.
+            // Some space above the highest value.
             Quantity::Rate | Quantity::Times => (0.0, high.max(1.0) * 1.08),
             Quantity::Percent => (0.0, high.max(1.0)),
             Quantity::Bytes | Quantity::BlockSize | Quantity::Count => (low, high.max(low + 1.0)),
-            // Half a microsecond leaves room for what took none that a clock could tell.
+            // Half a microsecond leaves space for latencies below the resolution of a clock.
             Quantity::Latency => (low.floor().max(LATENCY_LEAST.log10()), high.ceil().max(low.floor() + 1.0)),
         };
         Axis { quantity, from, to }
     }
 
-    /// The whole of it: 0 to 100 %.
+    /// The range 0 to 100 %.
     pub(super) fn percent() -> Axis {
         Axis { quantity: Quantity::Percent, from: 0.0, to: 100.0 }
     }
 
-    /// Where it begins and ends, as places.
+    /// The positions of its ends.
     pub(super) fn ends(&self) -> (f64, f64) {
         (self.from, self.to)
     }
@@ -96,8 +97,8 @@ impl Axis {
         (first..=last).map(|number| number as f64 * step).collect()
     }
 
-    /// As many round numbers as find room side by side on so many pixels; the outer ones of more where one alone would,
-    /// for one says nothing of the rest.
+    /// As many round numbers as fit side by side on this many pixels; if only one would fit, the outer ones of
+    /// several, because one mark does not define a scale.
     pub(super) fn marks_in(&self, px: u32) -> Vec<f64> {
         let fits = |marks: &Vec<f64>| {
             let widest = marks.iter().map(|&at| self.label(at).chars().count()).max().unwrap_or(0);
@@ -111,7 +112,7 @@ impl Axis {
         all.or_else(two).or_else(|| sets().rev().find(fits)).unwrap_or_default()
     }
 
-    /// The text at a place.
+    /// The label at a position.
     pub(super) fn label(&self, at: f64) -> String {
         match self.quantity {
             Quantity::Time if self.to <= 10.0 => format!("{} s", (at * 1000.0).round() / 1000.0),
@@ -127,7 +128,7 @@ impl Axis {
     }
 }
 
-/// An axis with its marks, as plotters wants it.
+/// An axis with its marks, in the form that plotters requires.
 #[derive(Clone, Debug)]
 pub(super) struct Marked {
     axis: Axis,
@@ -135,7 +136,7 @@ pub(super) struct Marked {
 }
 
 impl Marked {
-    /// With these marks.
+    /// An axis with these marks.
     pub(super) fn new(axis: Axis, marks: Vec<f64>) -> Marked {
         Marked { axis, marks }
     }
@@ -174,13 +175,13 @@ pub(super) fn place(quantity: Quantity, value: f64) -> f64 {
     }
 }
 
-/// 1, 2 or 5 with zeros, at least this.
+/// The next number of the form 1, 2 or 5 times a power of ten, at least this.
 fn round_up(rough: f64) -> f64 {
     let power = 10f64.powf(rough.max(f64::MIN_POSITIVE).log10().floor());
     [1.0, 2.0, 5.0, 10.0].into_iter().map(|digit| digit * power).find(|&step| step >= rough).unwrap_or(power * 10.0)
 }
 
-/// The number without zeros that say nothing: `1.00 GiB` is `1 GiB`.
+/// The number without insignificant zeros: `1.00 GiB` is `1 GiB`.
 fn short(text: String) -> String {
     match text.split_once(' ') {
         Some((number, unit)) if number.contains('.') => {
@@ -201,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_stand_at_numbers_that_people_find_round() {
+    fn ticks_are_round_numbers() {
         assert_eq!(labels(Quantity::Time, &[0.0, 3.1]), ["0 s", "1 s", "2 s", "3 s"]);
         assert_eq!(labels(Quantity::Time, &[0.0, 0.4]), ["0 s", "0.1 s", "0.2 s", "0.3 s", "0.4 s"]);
         assert_eq!(labels(Quantity::Time, &[700.0])[1..3], ["5 min 00 s", "10 min 00 s"]);
@@ -214,12 +215,12 @@ mod tests {
     }
 
     #[test]
-    fn marks_have_room_for_their_names_and_there_are_as_many_as_fit() {
+    fn ticks_are_as_many_as_their_labels_fit() {
         let marks = |quantity, to: f64, px| Axis::over(quantity, [0.0, to].into_iter()).marks_in(px).len();
-        // `25 min 00 s` takes more room than `25 s` and `500 GB`.
+        // `25 min 00 s` is wider than `25 s` and `500 GB`.
         assert_eq!([marks(Quantity::Time, 25.0, 232), marks(Quantity::Time, 1500.0, 232)], [6, 3]);
         assert_eq!(marks(Quantity::Bytes, 1e12, 232), 3);
-        // Between two marks as far apart as they need, there is one; two nearer ones stand at the ends.
+        // Two marks at the minimum distance leave room for one between them; two closer ones are at the ends.
         let far_from_0 = Axis::over(Quantity::Bytes, [1.14e9, 3.2e9].into_iter());
         assert_eq!(
             far_from_0.marks_in(208).iter().map(|&at| far_from_0.label(at)).collect::<Vec<_>>(),
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_at_all_and_one_value_have_an_axis_too() {
+    fn zero_and_one_values_have_an_axis() {
         for quantity in [Quantity::Time, Quantity::Rate, Quantity::Bytes, Quantity::BlockSize, Quantity::Latency] {
             for values in [&[][..], &[0.0], &[4096.0], &[f64::NAN], &[f64::INFINITY]] {
                 let axis = Axis::over(quantity, values.iter().copied());

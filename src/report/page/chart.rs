@@ -1,5 +1,5 @@
-//! Curves as SVG, drawn by plotters: once for a wide screen and once for a narrow one, so that letters keep their size.
-//! Colours are numbers here; the page's style says what they are by day and by night.
+//! Draws curves as SVG, with plotters: once for a wide screen and once for a narrow one, so that text keeps its
+//! size. Colours are numbers here; the page's style defines them for light and dark mode.
 use super::axis::{Axis, Marked, place};
 use super::colours::{CURVES, GRID, INK, LETTERS, Pair};
 use super::labels::{self, Spot};
@@ -10,13 +10,13 @@ use plotters::prelude::{
     SVGBackend, Text, TextStyle,
 };
 
-/// Pixels of the chart for a wide screen.
+/// Size of the chart for a wide screen, in pixels.
 const WIDE_PX: (u32, u32) = (880, 300);
-/// Pixels of the chart for a narrow one.
+/// Size of the chart for a narrow screen, in pixels.
 const NARROW_PX: (u32, u32) = (320, 240);
-/// Height of a line of letters; in SVG plotters makes the letters themselves smaller by a fifth: 12 pixels.
+/// Line height of text; in SVG plotters reduces the font size by a fifth: 12 pixels.
 pub(super) const LETTERS_PX: i32 = 15;
-/// Room around the curves: the axis at the left with its names, air at the right.
+/// Margins around the curves: the labelled axis on the left, empty space on the right.
 const LEFT_PX: u32 = 80;
 const RIGHT_PX: u32 = 28;
 const MARGIN_PX: u32 = 4;
@@ -25,53 +25,53 @@ const MARKS_UP: u32 = 5;
 const DOT_PX: u32 = 7;
 /// Radius of the ring around a marked point.
 const RING_PX: u32 = 7;
-/// Between two points of a line that labels keep away from.
+/// Distance of the points on a line that labels must not cover.
 const SEEN_PX: i32 = 8;
-/// Labels may reach into the air at the right.
+/// How far labels may extend into the right margin.
 const LABEL_OVER_PX: i32 = 20;
 
 /// How the points of a curve are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Joined by a line.
+    /// Connected by a line.
     Line,
-    /// A line, and all below it down to the floor of the chart.
+    /// A line, with the area below it filled.
     Area,
-    /// Each by itself.
+    /// Separate dots.
     Dots,
 }
 
-/// Points of one kind.
+/// A series of points.
 #[derive(Clone, Debug)]
 pub struct Curve {
-    /// For the key; empty: it needs none.
+    /// Its name in the key; empty: it is not listed.
     pub name: String,
-    /// Which of seven colours.
+    /// The index of its colour, of seven.
     pub colour: usize,
-    /// How they are shown.
+    /// How the points are shown.
     pub shape: Shape,
-    /// Their positions, as values of both axes.
+    /// The points, as values of both axes.
     pub points: Vec<(f64, f64)>,
-    /// The ends of their error bars, as values of the axis at the left; for dots only. `None`: unknown.
+    /// The ends of their error bars, as values of the left axis; for dots only. `None`: unknown.
     pub bars: Vec<Option<(f64, f64)>>,
 }
 
 impl Curve {
-    /// Points of this shape; colours are counted round.
+    /// Points in this shape; the colour index wraps around.
     pub fn new(name: &str, colour: usize, shape: Shape, points: Vec<(f64, f64)>) -> Curve {
         Curve { name: name.to_owned(), colour: colour % CURVES.len(), shape, points, bars: Vec::new() }
     }
 
-    /// The same with an error bar for each point, where it is known.
+    /// The same with an error bar for each point for which it is known.
     pub fn with_bars(self, bars: Vec<Option<(f64, f64)>>) -> Curve {
         Curve { bars, ..self }
     }
 }
 
-/// A point that the text is about: a ring with a label.
+/// A point to which the text refers: a ring with a label.
 #[derive(Clone, Debug)]
 pub struct Mark {
-    /// Beside the ring.
+    /// The label beside the ring.
     pub label: String,
     /// Its position, as values of both axes.
     pub at: (f64, f64),
@@ -80,16 +80,16 @@ pub struct Mark {
 /// Curves over the same two axes.
 #[derive(Clone, Debug)]
 pub struct Chart {
-    /// What it shows, for readers who cannot see it.
+    /// The text alternative for screen readers.
     label: String,
-    /// The axis below, and the one at the left.
+    /// The axis at the bottom, and the one on the left.
     across: Axis,
     up: Axis,
-    /// The first is drawn first, so that the last lies on top.
+    /// In drawing order: the last one is on top.
     curves: Vec<Curve>,
-    /// What the text is about, the most important first.
+    /// The marked points, the most important first.
     marks: Vec<Mark>,
-    /// What rings and error bars are, for the key.
+    /// The meaning of rings and error bars, for the key.
     ring: &'static str,
     bar: &'static str,
 }
@@ -98,25 +98,25 @@ type Context<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Marked, Mark
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
 impl Chart {
-    /// Curves over `axes`, the one below and the one at the left; the last curve lies on top.
+    /// Curves over `axes`, the bottom one and the left one; the last curve is on top.
     pub fn new(label: &str, axes: [Axis; 2], curves: Vec<Curve>) -> Chart {
         let [across, up] = axes;
         Chart { label: label.to_owned(), across, up, curves, marks: Vec::new(), ring: "", bar: "error bar" }
     }
 
-    /// The same with these points marked, the most important first; the key calls them `what`.
+    /// The same with these points marked, the most important first; `what` is their name in the key.
     #[must_use]
     pub fn marking(self, what: &'static str, marks: Vec<Mark>) -> Chart {
         Chart { marks, ring: what, ..self }
     }
 
-    /// The same, whose error bars show `what`, for the key.
+    /// The same with the meaning of the error bars, for the key.
     #[must_use]
     pub fn with_bars_of(self, what: &'static str) -> Chart {
         Chart { bar: what, ..self }
     }
 
-    /// As SVG for a screen of 640 pixels and more.
+    /// As SVG for screens of at least 640 pixels.
     pub fn wide(&self) -> String {
         self.svg(WIDE_PX)
     }
@@ -126,13 +126,13 @@ impl Chart {
         self.svg(NARROW_PX)
     }
 
-    /// Colour and name of each curve that has a name.
+    /// Colour and name of each curve with a name.
     pub fn key(&self) -> Vec<(usize, String)> {
         let named = self.curves.iter().filter(|curve| !curve.name.is_empty());
         named.map(|curve| (curve.colour, curve.name.clone())).collect()
     }
 
-    /// What else the key explains, where it is drawn: `ring` and `bar` with their names.
+    /// The other signs in the key, if they are drawn: `ring` and `bar` with their meaning.
     pub(super) fn signs(&self) -> Vec<(&'static str, &'static str)> {
         let barred = self.curves.iter().any(|curve| curve.bars.iter().any(Option::is_some));
         let all = [("bar", self.bar, barred), ("ring", self.ring, !self.marks.is_empty())];
@@ -141,7 +141,7 @@ impl Chart {
 
     fn svg(&self, size_px: (u32, u32)) -> String {
         let mut svg = String::new();
-        self.draw(&mut svg, size_px).expect("text takes whatever is drawn");
+        self.draw(&mut svg, size_px).expect("drawing into a string succeeds");
         labelled(&svg, &self.label)
     }
 
@@ -198,7 +198,7 @@ impl Chart {
         Ok(())
     }
 
-    /// A ring around each marked point, with its label where there is room for it.
+    /// Draws a ring around each marked point, with its label if there is space for it.
     fn draw_marks(&self, area: &DrawingArea<SVGBackend<'_>, Shift>, chart: &Context<'_, '_>) -> Drawn {
         let spot = |point: (f64, f64)| self.placed(point).map(|at| chart.backend_coord(&at));
         let marks = self.marks.iter().filter_map(|mark| Some((spot(mark.at)?, mark.label.as_str())));
@@ -220,7 +220,7 @@ impl Chart {
         Ok(())
     }
 
-    /// The position of a point; `None` of what is no number. What lies outside stands at the edge.
+    /// The position of a point; `None` if it is not a number. A point outside is drawn at the edge.
     fn placed(&self, (x, y): (f64, f64)) -> Option<(f64, f64)> {
         let on = |axis: &Axis, value| {
             let (from, to) = axis.ends();
@@ -235,13 +235,13 @@ pub(super) fn letters(colour: Pair) -> TextStyle<'static> {
     ("sans-serif", LETTERS_PX).into_font().color(&colour.0)
 }
 
-/// The picture with what readers are told of it who cannot see it.
+/// The SVG with the text alternative for screen readers.
 pub(super) fn labelled(svg: &str, label: &str) -> String {
     let label = label.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
     svg.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{label}\" "), 1)
 }
 
-/// These points with points between them on the lines that join them.
+/// These points, and points in between on the lines that connect them.
 fn filled_in(spots: &[Spot]) -> Vec<Spot> {
     let between = spots.windows(2).flat_map(|pair| {
         let [(x, y), (to_x, to_y)] = [pair[0], pair[1]];
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn each_point_is_drawn_and_what_is_no_number_is_not() {
+    fn each_point_is_drawn_except_nan() {
         let points = vec![(0.0, 1e6), (1.0, 2e6), (2.0, f64::NAN), (3.0, 0.0)];
         let svg = chart(points.clone(), Shape::Line).wide();
         let (_, rest) = svg.split_once("stroke-width=\"2\" points=\"").unwrap();
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_outside_stands_at_the_edge_and_an_area_stands_on_its_floor() {
+    fn points_outside_are_clamped_and_areas_reach_the_axis() {
         let mut chart = chart(vec![(0.0, 1e6), (1.0, 1e6)], Shape::Area);
         chart.curves[0].points.push((2.0, 9e9));
         let svg = chart.wide();
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chart_of_nothing_is_a_chart() {
+    fn an_empty_chart_is_valid() {
         for shape in [Shape::Line, Shape::Area, Shape::Dots] {
             assert!(chart(vec![], shape).wide().ends_with("</svg>\n"));
         }

@@ -1,7 +1,8 @@
-//! Colours of the pages by day and by night. What is drawn has the one by day; the style replaces it by night.
+//! Colours of the pages in light and dark mode. SVG has those of light mode; the style replaces them in dark
+//! mode.
 use plotters::prelude::RGBColor;
 
-/// A colour by day, and by night.
+/// A colour in light mode, and in dark mode.
 pub(super) type Pair = (RGBColor, RGBColor);
 
 /// Colours of curves.
@@ -14,19 +15,19 @@ pub(super) const CURVES: [Pair; 7] = [
     (RGBColor(0x8a, 0x61, 0x00), RGBColor(0xe0, 0xb3, 0x41)),
     (RGBColor(0x4b, 0x55, 0x63), RGBColor(0x9a, 0xa5, 0xb0)),
 ];
-/// Lines of the grid, and letters.
+/// Grid lines, and labels.
 pub(super) const GRID: Pair = (RGBColor(0xe1, 0xe5, 0xea), RGBColor(0x2c, 0x33, 0x3b));
 pub(super) const LETTERS: Pair = (RGBColor(0x5b, 0x65, 0x70), RGBColor(0x9a, 0xa5, 0xb1));
 /// The text of the page, and marks in charts.
 pub(super) const INK: Pair = (RGBColor(0x1c, 0x21, 0x28), RGBColor(0xe4, 0xe8, 0xec));
-/// What is bad.
+/// Errors.
 pub(super) const BAD: Pair = (RGBColor(0xc4, 0x2b, 0x1c), RGBColor(0xff, 0x7b, 0x72));
 
-/// Those around the charts: ground, stripe, the shadow of what continues beyond an edge.
+/// Colours around the charts: background, stripe, the shadow of content that continues beyond an edge.
 const PAGE: [(&str, &str, &str); 3] =
     [("ground", "#fff", "#14181d"), ("stripe", "#f5f7f9", "#1b2127"), ("shadow", "#1c212840", "#000000c0")];
 
-/// What the colours of charts, of whatever is in an element of class `chart`, are by day and by night, as CSS.
+/// The colours of charts, in elements of class `chart`, in light and dark mode, as CSS.
 pub fn style() -> String {
     let hex = |colour: RGBColor| format!("#{:02X}{:02X}{:02X}", colour.0, colour.1, colour.2);
     let curves = CURVES.iter().enumerate().map(|(number, &pair)| (format!("c{number}"), pair));
@@ -45,7 +46,7 @@ pub fn style() -> String {
         rules += &format!(".chart [fill=\"{by_day}\"] {{ fill: var(--{name}); }}\n");
         rules += &format!(".key.{name} {{ background: var(--{name}); }}\n");
     }
-    // Paper is white at night too.
+    // Prints are always dark on white.
     format!(":root {{ {day}}}\n@media screen and (prefers-color-scheme: dark) {{ :root {{ {night}}} }}\n{rules}")
 }
 
@@ -65,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_has_the_colour_of_its_key_and_an_eighth_that_of_the_first() {
+    fn a_curve_has_the_colour_of_its_key_and_colours_repeat_after_seven() {
         let hex = |colour: RGBColor| format!("#{:02X}{:02X}{:02X}", colour.0, colour.1, colour.2);
         for number in 0..8 {
             let chart = chart(number, Shape::Line);
@@ -79,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn each_colour_that_is_drawn_has_another_by_night() {
+    fn each_colour_has_a_dark_mode_variant() {
         let style = style();
         let svg = chart(0, Shape::Area).wide();
         for part in svg.split('"').filter(|part| part.starts_with('#')) {

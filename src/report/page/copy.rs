@@ -1,4 +1,4 @@
-//! The page of a copy: rates over time and place, latencies, and who was waited for.
+//! The page of a copy: rates over time and position, latencies, and bottlenecks.
 use super::axis::{Axis, Quantity};
 use super::chart::{Chart, Curve, Shape};
 use super::map::map;
@@ -6,37 +6,39 @@ use super::rates::{Piece, WAITED_FOR, moving, pieces};
 use super::{Figure, Page, Table, bare, capital, device, frame, latency, render};
 use crate::core::{Decision, Direction, Ended, Facts, Machine, Outcome, Plan, Series, Side};
 use crate::plan::Verbosity;
+use crate::report::printable::shell_line_as_it_is;
 use crate::report::{text, units};
 use std::time::{Duration, SystemTime};
 
-/// More points than these cannot be distinguished on a screen.
+/// Maximum number of points that can be distinguished on a screen.
 const PIECES_MAX: u32 = 160;
-/// The shortest piece whose rate says something, and whose waiting does: the engine shares that out by 250 ms.
+/// Minimum duration of a piece for a meaningful rate and wait; the engine distributes waiting times over 250
+/// ms.
 const RATE_PIECE: Duration = Duration::from_millis(90);
 const WAIT_PIECE: Duration = Duration::from_millis(750);
-/// How much wider a class of latency is than the one before.
+/// Ratio of the widths of consecutive latency classes.
 const CLASS_STEP: f64 = 1.2;
 
-/// What the page of a copy consists of.
+/// The data for the page of a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct CopyFound<'a> {
-    /// What was decided.
+    /// The decision.
     pub decision: &'a Decision,
-    /// The result of it.
+    /// The outcome.
     pub outcome: &'a Outcome,
-    /// How it went.
+    /// The course of the copy.
     pub series: &'a Series,
-    /// Source and dests, as they were found.
+    /// Source and dests, as probed before the copy.
     pub facts: &'a [(Side, Facts)],
-    /// Where it was done.
+    /// The machine.
     pub machine: &'a Machine,
-    /// The command line behind the program's name.
+    /// The command line without the program's name.
     pub words: &'a [String],
-    /// When it began.
+    /// The start of the copy.
     pub started: SystemTime,
 }
 
-/// The page of a copy, whole or not, as HTML.
+/// The page of a copy, complete or not, as HTML.
 pub fn copy(found: CopyFound<'_>) -> String {
     let CopyFound { decision, outcome, words, .. } = found;
     let plan = &decision.plan;
@@ -54,10 +56,13 @@ pub fn copy(found: CopyFound<'_>) -> String {
         Ended::Failed(error) => page.warnings.push(bare(&text::error(error)).trim_start_matches("haul: ").to_owned()),
     }
     let bottleneck = bare(&text::bottleneck(outcome));
+    let listed = decision.notes.range.as_ref().filter(|_| plan.is_listed());
     let summary = [
+        ("Range", listed.map(|why| why.because.clone()).unwrap_or_default()),
         ("Elapsed", bare(&text::time(outcome))),
         ("Remaining", remaining(plan, outcome)),
         ("To continue", text::continue_command(plan, outcome, words).unwrap_or_default()),
+        ("Next step", text::no_continuation(plan, outcome, words).unwrap_or_default()),
         ("Estimate", bare(&text::estimated(outcome))),
         ("Rate", bare(&text::rate(outcome))),
         ("Bottleneck", bottleneck),
@@ -67,6 +72,7 @@ pub fn copy(found: CopyFound<'_>) -> String {
         .filter(|(_, value)| !value.is_empty())
         .map(|(name, value)| (name.to_owned(), value))
         .collect();
+    page.summary.extend(each_dest(plan, outcome, words));
     let digests =
         outcome.digests.iter().map(|digest| ("Digest".to_owned(), format!("{} {}", digest.kind.name(), digest.hex)));
     page.summary.extend(digests);
@@ -83,16 +89,15 @@ pub fn copy(found: CopyFound<'_>) -> String {
     render(page)
 }
 
-/// What a copy that ended early has not copied, and how long that takes at the mean rate; empty of a whole copy, and
-/// where nobody knows how long the source is.
+/// What a copy that ended early has not copied, as in its headline and map, and how long that takes at the mean
+/// rate; empty for a complete copy, and for a source of unknown size.
 fn remaining(plan: &Plan, outcome: &Outcome) -> String {
     if matches!(outcome.ended, Ended::Complete) {
         return String::new();
     }
-    let Some(total_bytes) = plan.total_bytes() else { return String::new() };
+    let Some(total_bytes) = plan.len else { return String::new() };
     let copied_bytes = outcome.totals.copied_bytes();
-    let earlier_bytes = outcome.kept.as_ref().map_or(0, |journal| journal.already_bytes);
-    let left_bytes = total_bytes.saturating_sub(copied_bytes + earlier_bytes);
+    let left_bytes = total_bytes.saturating_sub(outcome.claimed.len);
     let share = format!("{} ({} %)", units::bytes(left_bytes), units::percent(left_bytes, total_bytes));
     match units::per_second(copied_bytes, outcome.elapsed) {
         Some(rate) if rate > 0 && left_bytes > 0 => {
@@ -103,7 +108,18 @@ fn remaining(plan: &Plan, outcome: &Outcome) -> String {
     }
 }
 
-/// Where it went: one dest, or the first and the others.
+/// The result of each of several dests, and the command that completes it.
+fn each_dest(plan: &Plan, outcome: &Outcome, words: &[String]) -> Vec<(String, String)> {
+    let mut rows = Vec::new();
+    for ((address, result), dest) in text::dest_results(plan, outcome).into_iter().zip(&outcome.dests) {
+        rows.push((format!("Destination {address}"), bare(&result)));
+        let command = text::rest_of_dest(plan, outcome, dest, words).map(shell_line_as_it_is);
+        rows.extend(command.map(|command| (format!("To complete {address}"), command)));
+    }
+    rows
+}
+
+/// The destination: one, or the first and the number of the others.
 fn dests(plan: &Plan) -> String {
     let first = &plan.dest.address;
     match plan.dests.as_slice() {
@@ -132,7 +148,7 @@ fn rate(bytes_per_s: f64) -> String {
     units::rate_at_a_glance(bytes_per_s.round() as u64)
 }
 
-/// Both sides' rates, each at the place that `across` gives for a piece.
+/// The rates of both sides, each at the position that `across` returns for a piece.
 fn both_rates(
     label: &str,
     quantity: Quantity,
@@ -150,7 +166,7 @@ fn both_rates(
     Chart::new(label, axes, vec![curve(Side::Source, Shape::Area), curve(Side::Dest, Shape::Line)])
 }
 
-/// A chart needs two points; of one there is the table.
+/// A figure with a chart if there are two points or more; otherwise only the table.
 fn drawn(id: &'static str, title: &str, what: &str, chart: &Chart, table: Table) -> Figure {
     if table.rows.len() < 2 {
         return Figure::of_table(id, title, what, table);
@@ -171,7 +187,7 @@ fn over_time(outcome: &Outcome, rates: &[Piece]) -> Figure {
     drawn("rate-over-time", "Rate over time", what, &chart, table).answering(&range(outcome, rates))
 }
 
-/// The rate as a whole, and how far it swung.
+/// The mean rate, and its range.
 fn range(outcome: &Outcome, rates: &[Piece]) -> String {
     let whole = units::per_second(outcome.totals.copied_bytes(), outcome.elapsed).filter(|&rate| rate > 0);
     let moved = moving(rates);
@@ -185,7 +201,7 @@ fn range(outcome: &Outcome, rates: &[Piece]) -> String {
     }
 }
 
-/// Rates of the dest in the first and the last tenth of what was copied; nothing of a few pieces.
+/// Rates of the dest in the first and the last tenth of the copy; empty if there are few pieces.
 fn from_end_to_end(moved: &[Piece]) -> String {
     let tenth = moved.len() / 10;
     if tenth == 0 {
@@ -200,12 +216,13 @@ fn from_end_to_end(moved: &[Piece]) -> String {
     format!("{first} in the first tenth of the time, {last} in the last")
 }
 
-/// Nothing where the order is not that of places: the rest of a copy that was continued.
+/// The rate over position; `None` if the order is not by position, as for the rest of a resumed copy.
 fn over_place(found: CopyFound<'_>, rates: &[Piece]) -> Option<Figure> {
-    if found.outcome.kept.as_ref().is_some_and(|kept| kept.already_bytes > 0) {
+    let resumed = found.outcome.kept.as_ref().is_some_and(|kept| kept.already_bytes > 0);
+    if resumed || found.decision.plan.is_listed() {
         return None;
     }
-    let start = found.decision.plan.source.offset;
+    let start = found.decision.plan.source.map.start();
     let backward = found.decision.plan.len.filter(|_| found.decision.plan.direction == Direction::Backward);
     let place = |piece: &Piece| {
         let copied = piece.copied_bytes.0 / 2 + piece.copied_bytes.1 / 2;
@@ -222,7 +239,7 @@ fn over_place(found: CopyFound<'_>, rates: &[Piece]) -> Option<Figure> {
     Some(figure.answering(&from_end_to_end(&moved)))
 }
 
-/// A smaller share is no cause, in percent; nor is what is so much below the largest.
+/// Minimum share of time for a bottleneck, in percent, and the maximum distance to the largest share.
 const CAUSE_PERCENT: f64 = 10.0;
 
 fn waiting(waits: &[Piece]) -> Figure {
@@ -248,7 +265,7 @@ fn waiting(waits: &[Piece]) -> Figure {
     drawn("waiting", "Bottleneck", what, &chart, table)
 }
 
-/// What was waited for most in all.
+/// The main bottleneck of the copy.
 fn held_back_most(outcome: &Outcome) -> String {
     let copying = outcome.elapsed.saturating_sub(outcome.flushing);
     let [source, dest] = outcome.sides.each_ref().map(|side| side.waited);
@@ -260,7 +277,7 @@ fn held_back_most(outcome: &Outcome) -> String {
     }
 }
 
-/// What was waited for most, and what was about as much.
+/// The main bottleneck, and others of about the same share.
 pub(super) fn held_back_by(piece: &Piece) -> String {
     let most = piece.waited_percent.iter().copied().fold(0.0, f64::max);
     let enough = (most - CAUSE_PERCENT).max(most / 2.0);
@@ -269,7 +286,7 @@ pub(super) fn held_back_by(piece: &Piece) -> String {
     if most < CAUSE_PERCENT { "nothing".to_owned() } else { named.join(", ") }
 }
 
-/// Nothing where no requests were counted, as when a file system shares extents.
+/// `None` if no requests were counted, as when a file system shares extents.
 fn latencies(outcome: &Outcome) -> Option<Figure> {
     let asked = Side::BOTH.into_iter().filter(|side| outcome.sides[side.index()].latency.count > 0);
     let sides: Vec<Side> = asked.collect();

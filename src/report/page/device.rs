@@ -1,15 +1,15 @@
-//! Names and values of what was measured: a side, the machine.
+//! Names and values about a side, or the machine.
 use crate::core::{EndpointKind, Facts, Machine};
 use crate::report::units;
 
-/// Names and values; what is empty is left out.
+/// Names and values; empty values are omitted.
 pub(crate) type Rows = Vec<(String, String)>;
 
 fn without_empty(rows: Vec<(&str, String)>) -> Rows {
     rows.into_iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// What is known of the machine.
+/// Properties of the machine.
 pub(crate) fn machine(machine: &Machine) -> Rows {
     let memory = if machine.memory_bytes > 0 { units::size(machine.memory_bytes) } else { String::new() };
     let processors = units::count(machine.processors as u64, "processor", "processors");
@@ -22,7 +22,7 @@ pub(crate) fn machine(machine: &Machine) -> Rows {
     ])
 }
 
-/// What is known of a side, as it was before.
+/// Properties of a side before the run.
 pub(crate) fn side(facts: &Facts) -> Rows {
     let block = facts.kind == EndpointKind::Block;
     let path = facts.path.to_string_lossy();
@@ -46,7 +46,7 @@ pub(crate) fn side(facts: &Facts) -> Rows {
         ("Serial", identity.serial.clone().unwrap_or_default()),
         ("World wide name", identity.wwn.clone().unwrap_or_default()),
         ("Transport", identity.transport.clone().unwrap_or_default()),
-        ("Rotating", if block { turns.to_owned() } else { String::new() }),
+        ("Rotational", if block { turns.to_owned() } else { String::new() }),
         ("Previous content", facts.content.clone().unwrap_or_default()),
     ])
 }

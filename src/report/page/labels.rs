@@ -1,10 +1,10 @@
-//! Where the labels of marked points go, in pixels: inside the chart, apart from each other, and off the curves where
-//! there is room.
+//! Positions the labels of marked points, in pixels: inside the chart, without overlaps, and if possible
+//! without covering curves.
 
-/// Width of a letter, rounded up, and height of a line.
+/// Width of a character, rounded up, and height of a line.
 const LETTER_PX: i32 = 7;
 const LINE_PX: i32 = 15;
-/// Between the middle of a mark and its label.
+/// Distance between the centre of a mark and its label.
 const APART_PX: i32 = 11;
 
 /// A point on the picture; y grows downwards.
@@ -32,8 +32,9 @@ impl Area {
     }
 }
 
-/// The left upper corners of labels of so many letters beside these marks, inside the picture from the corner `from` to
-/// the corner `to`; `drawn` are points that they had better not cover. `None`: there is no room for that label.
+/// The top left corners of labels with these numbers of characters beside these marks, between the corners
+/// `from` and `to` of the picture; the points in `drawn` should not be covered. `None`: there is no space for
+/// that label.
 pub(super) fn places(marks: &[(Spot, usize)], (from, to): (Spot, Spot), drawn: &[Spot]) -> Vec<Option<Spot>> {
     let inside = Area { left: from.0, top: from.1, right: to.0, bottom: to.1 };
     let rings = marks.iter().map(|&((x, y), _)| Area { left: x - 7, top: y - 7, right: x + 7, bottom: y + 7 });
@@ -49,7 +50,7 @@ pub(super) fn places(marks: &[(Spot, usize)], (from, to): (Spot, Spot), drawn: &
     marks.iter().map(place).collect()
 }
 
-/// Around a mark: above, below, to the right, to the left, and in between; the first is liked most.
+/// Positions around a mark in order of preference: above, below, right, left, and diagonal.
 fn around((x, y): Spot, width: i32) -> Vec<Area> {
     let lefts = [x - width / 2, x + APART_PX, x - APART_PX - width, x - width / 4, x - width * 3 / 4];
     let tops = [y - APART_PX - LINE_PX, y + APART_PX, y - LINE_PX / 2, y - 3 * LINE_PX, y + 2 * LINE_PX];
@@ -64,17 +65,17 @@ mod tests {
     const PICTURE: (Spot, Spot) = ((80, 10), (850, 270));
 
     fn area(letters: usize, place: Option<Spot>) -> Area {
-        let (left, top) = place.expect("there is room");
+        let (left, top) = place.expect("there is enough space");
         Area { left, top, right: left + letters as i32 * LETTER_PX, bottom: top + LINE_PX }
     }
 
     #[test]
-    fn a_label_stands_above_its_mark_where_there_is_room() {
+    fn a_label_is_above_its_mark_if_there_is_room() {
         assert_eq!(places(&[((400, 100), 10)], PICTURE, &[]), [Some((365, 74))]);
     }
 
     #[test]
-    fn labels_at_the_edges_stay_inside_and_keep_apart() {
+    fn labels_at_the_edges_are_inside_and_do_not_overlap() {
         let corners = [(80, 10), (850, 10), (80, 270), (850, 270), (846, 12)];
         let marks: Vec<(Spot, usize)> = corners.iter().map(|&corner| (corner, 20)).collect();
         let areas: Vec<Area> = places(&marks, PICTURE, &[]).into_iter().map(|place| area(20, place)).collect();
@@ -87,14 +88,14 @@ mod tests {
     }
 
     #[test]
-    fn a_label_covers_as_little_of_the_curves_as_there_is_room_for() {
+    fn a_label_covers_as_little_of_the_curves_as_possible() {
         let above: Vec<Spot> = (300..500).map(|x| (x, 80)).collect();
         let place = area(10, places(&[((400, 100), 10)], PICTURE, &above)[0]);
         assert!(!above.iter().any(|&spot| place.holds(spot)), "{place:?}");
     }
 
     #[test]
-    fn a_label_without_room_is_left_out() {
+    fn a_label_without_room_is_omitted() {
         assert_eq!(places(&[((400, 100), 200)], PICTURE, &[]), [None]);
     }
 }

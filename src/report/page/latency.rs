@@ -1,10 +1,10 @@
-//! How long requests took, as a distribution.
+//! The distribution of request latencies.
 use super::axis::{Axis, Quantity};
 use super::chart::{Chart, Curve};
 
-/// The share of requests, in percent, by their latency in microseconds: `classes` by their upper ends, each `step`
-/// times as wide as the one before. Nothing is shorter than the first class or longer than the last: the curve begins
-/// and ends at 0 there.
+/// The share of requests, in percent, by latency in microseconds: `classes` are given by their upper ends, each
+/// `step` times as wide as the one before. The curve begins and ends at 0, below the first class and above the
+/// last.
 pub(crate) fn distribution(classes: &[(u64, u64)], step: f64) -> Vec<(f64, f64)> {
     let points = shares(classes);
     let first = points.first().map(|&(by_us, _)| (by_us / step, 0.0));
@@ -12,7 +12,7 @@ pub(crate) fn distribution(classes: &[(u64, u64)], step: f64) -> Vec<(f64, f64)>
     first.into_iter().chain(points.iter().copied()).chain(last).collect()
 }
 
-/// The same as steps, for classes so wide that a line between them would move the peak.
+/// The same as a step function, for classes so wide that a line between them would shift the peak.
 pub(crate) fn steps(classes: &[(u64, u64)], step: f64) -> Vec<(f64, f64)> {
     let points = shares(classes);
     let first = points.first().map(|&(by_us, _)| (by_us / step, 0.0));
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_distribution_is_in_percent_and_begins_and_ends_at_0() {
+    fn a_distribution_is_in_percent_and_begins_and_ends_at_zero() {
         let curve = distribution(&[(100, 30), (200, 60), (400, 10)], 2.0);
         assert_eq!(curve, [(50.0, 0.0), (100.0, 30.0), (200.0, 60.0), (400.0, 10.0), (800.0, 0.0)]);
         assert_eq!(distribution(&[], 2.0), []);

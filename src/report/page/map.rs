@@ -1,13 +1,13 @@
-//! Where on its sides a copy is, and where something is bad: the figure of its areas, and their list.
+//! The position of a copy on its sides, and the positions of errors: a figure of the areas, and their list.
 use super::strips::{Kind, Strip, Strips};
 use super::{Figure, Table};
 use crate::core::{Ended, EndpointKind, Extent, ExtentSet, Facts, Outcome, Plan, Side, Verified};
 use crate::report::units;
 
-/// Areas that are listed; of more the strips show where they are.
+/// Maximum number of listed areas; the strips show all.
 const LISTED_MAX: usize = 1000;
 
-/// Nothing where neither side has positions, the copy has not begun, or all of it was copied and nothing is bad.
+/// `None` if neither side has offsets, the copy has not begun, or it is complete without errors.
 pub(super) fn map(plan: &Plan, outcome: &Outcome, facts: &[(Side, Facts)]) -> Option<Figure> {
     let dests = facts.iter().filter(|(side, _)| *side == Side::Dest).count();
     let mut number = 0usize;
@@ -47,42 +47,36 @@ pub(super) fn map(plan: &Plan, outcome: &Outcome, facts: &[(Side, Facts)]) -> Op
     Some(figure.answering(&answer))
 }
 
-/// A side with its areas; `None` of a stream.
+/// A side with its areas; `None` for a stream.
 fn strip(plan: &Plan, side: Side, facts: &Facts, name: String, areas: Vec<(Kind, ExtentSet)>) -> Option<Strip> {
     if !matches!(facts.kind, EndpointKind::File | EndpointKind::Block) {
         return None;
     }
     let areas: Vec<(Kind, ExtentSet)> = areas.into_iter().filter(|(_, set)| !set.is_empty()).collect();
     let covered = areas.iter().map(|(_, set)| set.end()).max()?;
-    // A file that is emptied first ends where the copy ends.
+    // A file that is truncated first ends where the copy ends.
     let size = facts.size.filter(|_| facts.kind == EndpointKind::Block || side == Side::Source);
-    let planned = plan.len.map_or(0, |len| plan.side(side).offset + len);
+    let planned = plan.len.map_or(0, |len| plan.side(side).map.end(len));
     let len_bytes = size.unwrap_or(0).max(covered).max(planned);
     let areas = areas.into_iter().map(|(kind, set)| (kind, set.iter().collect())).collect();
-    Some(Strip { name: format!("{name}, {}", units::size(len_bytes)), len_bytes, areas })
+    Some(Strip { name, len_bytes, areas })
 }
 
-/// What is copied of `claimed` and what is not, both from the first byte of `side`.
+/// The copied and the remaining part, derived from `claimed`, in offsets of `side`.
 fn progress(plan: &Plan, side: Side, claimed: Extent) -> [(Kind, ExtentSet); 2] {
-    let whole = match plan.ranges_from_first() {
-        Some(ranges) => ranges.into_iter().collect(),
-        None => {
-            plan.len.map_or_else(|| vec![claimed], |len| vec![Extent::new(0, len)]).into_iter().collect::<ExtentSet>()
-        }
-    };
+    let whole: ExtentSet = [plan.len.map_or(claimed, |len| Extent::new(0, len))].into_iter().collect();
     let copied: ExtentSet = whole.within(claimed).collect();
     let mut remaining = whole;
     remaining.remove_all(&copied);
     [(Kind::Copied, copied), (Kind::Remaining, remaining)].map(|(kind, set)| (kind, on_side(plan, side, &set)))
 }
 
-/// Bytes counted from the first of the copy, counted from the first of `side`.
+/// Converts offsets of the copy into offsets of `side`.
 fn on_side(plan: &Plan, side: Side, set: &ExtentSet) -> ExtentSet {
-    let start = plan.side(side).offset;
-    set.iter().map(|extent| Extent::new(start + extent.offset, extent.len)).collect()
+    set.iter().flat_map(|extent| plan.side(side).map.places(extent)).collect()
 }
 
-/// Where on `side` the copy failed.
+/// The offset on `side` at which the copy failed.
 fn failed(outcome: &Outcome, side: Side) -> ExtentSet {
     let Ended::Failed(error) = &outcome.ended else { return ExtentSet::new() };
     let place = error.offset.filter(|_| error.side == Some(side));
@@ -99,16 +93,15 @@ fn source(plan: &Plan, outcome: &Outcome) -> Vec<(Kind, ExtentSet)> {
     areas
 }
 
-/// The areas of the destination, or of that one of several.
+/// The areas of the destination, or of the given one of several.
 fn dest(plan: &Plan, outcome: &Outcome, number: Option<usize>) -> Vec<(Kind, ExtentSet)> {
     let ended = number.and_then(|number| outcome.dests.get(number));
     let claimed = ended.map_or(outcome.claimed, |ended| ended.claimed);
     let verified: Option<&Verified> = ended.map_or(outcome.verified.as_ref(), |ended| ended.verified.as_ref());
     let mut areas = progress(plan, Side::Dest, claimed).to_vec();
-    let from_start = |extent: Extent| Extent::new(extent.offset - plan.source.offset, extent.len);
-    let on_source = Extent::new(plan.source.offset, u64::MAX - plan.source.offset);
-    let zeros: ExtentSet = outcome.unread[Side::Source.index()].runs.within(on_source).map(from_start).collect();
-    // What was skipped behind the end of what is claimed is copied again.
+    let unread = &outcome.unread[Side::Source.index()].runs;
+    let zeros: ExtentSet = unread.iter().flat_map(|run| plan.source.map.copied_from(run)).collect();
+    // Sectors skipped after the claimed part are copied again.
     let zeros: ExtentSet = zeros.within(claimed).collect();
     areas.push((Kind::Zeros, on_side(plan, Side::Dest, &zeros)));
     for (kind, set) in verified.into_iter().flat_map(|found| {
@@ -121,7 +114,7 @@ fn dest(plan: &Plan, outcome: &Outcome, number: Option<usize>) -> Vec<(Kind, Ext
     areas
 }
 
-/// What is bad, and what remains, in a sentence.
+/// A sentence about errors, and the remaining part.
 fn answer(strips: &[Strip]) -> String {
     let of_kind = |(kind, extents): &(Kind, Vec<Extent>)| {
         let bytes = units::size(extents.iter().map(|extent| extent.len).sum());
@@ -131,20 +124,20 @@ fn answer(strips: &[Strip]) -> String {
             _ => format!("{bytes} {} in {areas}", kind.name()),
         }
     };
-    let told = |strip: &Strip, wanted: &dyn Fn(Kind) -> bool| -> Option<String> {
+    let describe = |strip: &Strip, wanted: &dyn Fn(Kind) -> bool| -> Option<String> {
         let words: Vec<String> = strip.areas.iter().filter(|(kind, _)| wanted(*kind)).map(of_kind).collect();
-        let name = strip.name.split(',').next().unwrap_or_default();
-        (!words.is_empty()).then(|| format!("{name}: {}", words.join(", ")))
+        (!words.is_empty()).then(|| format!("{}: {}", strip.name, words.join(", ")))
     };
-    let bad: Vec<String> = strips.iter().filter_map(|strip| told(strip, &Kind::is_bad)).collect();
-    let remains: Vec<String> = strips.iter().filter_map(|strip| told(strip, &|kind| kind == Kind::Remaining)).collect();
+    let bad: Vec<String> = strips.iter().filter_map(|strip| describe(strip, &Kind::is_bad)).collect();
+    let remains: Vec<String> =
+        strips.iter().filter_map(|strip| describe(strip, &|kind| kind == Kind::Remaining)).collect();
     match bad.is_empty() {
         true => remains.join("; "),
         false => bad.join("; "),
     }
 }
 
-/// The areas of each side by position, and how many there are.
+/// The areas of each side by offset, and their number.
 fn rows(strips: &[Strip]) -> (Vec<Vec<String>>, usize) {
     let mut rows = Vec::new();
     let mut all = 0;
@@ -155,10 +148,9 @@ fn rows(strips: &[Strip]) -> (Vec<Vec<String>>, usize) {
         let mut areas: Vec<(Extent, Kind)> = strip.areas.iter().flat_map(of_kind).collect();
         areas.sort_by_key(|(extent, kind)| (extent.offset, *kind));
         all += areas.len();
-        let name = strip.name.split(',').next().unwrap_or_default();
         rows.extend(areas.into_iter().take(LISTED_MAX - rows.len().min(LISTED_MAX)).map(|(extent, kind)| {
             let [first, bytes] = [extent.offset, extent.len].map(|number| number.to_string());
-            vec![name.to_owned(), kind.name().to_owned(), first, bytes, units::size(extent.len)]
+            vec![strip.name.clone(), kind.name().to_owned(), first, bytes, units::size(extent.len)]
         }));
     }
     (rows, all)

@@ -1,7 +1,7 @@
-//! Outcomes and measurements as one HTML page that needs nothing else: no script, no font, no other file.
+//! Outcomes and measurements as one self-contained HTML page: without scripts, fonts or other files.
 //!
-//! `copy` and `measured` say what is on their page; `chart` draws curves; the template puts it down, and minijinja
-//! escapes every text in it. This room must not know how anything was measured, nor where the page goes.
+//! `copy` and `measured` fill in the page; `chart` draws curves; the template is rendered by minijinja, which
+//! escapes all text. This room does not depend on how anything was measured, nor on the page's path.
 pub(crate) mod axis;
 pub(crate) mod chart;
 mod colours;
@@ -22,6 +22,7 @@ pub use chart::{Curve, Shape};
 pub use colours::style;
 pub use copy::{CopyFound, copy};
 
+use super::columns::untied;
 use super::printable::shell_line;
 use crate::core::Machine;
 use minijinja::syntax::SyntaxConfig;
@@ -30,45 +31,45 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use serde::Serialize;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What each of our pages begins with: such a file, and no other, may be replaced by another page.
+/// The start of each haul page: only a file that begins with it may be replaced by another page.
 pub const MARK: &str = "<!DOCTYPE html>\n<!-- a report of haul -->\n";
 
-/// Everything on a page.
+/// The contents of a page.
 #[derive(Debug, Serialize)]
 pub(crate) struct Page {
     pub(crate) title: String,
-    /// The result of it, in one sentence.
+    /// The result, in one sentence.
     pub(crate) headline: String,
-    /// When it began, in UTC.
+    /// The start time, in UTC.
     pub(crate) when: String,
-    /// What the reader must know before the rest: it failed, it was interrupted.
+    /// What the reader must know first: it failed, it was interrupted.
     pub(crate) warnings: Vec<String>,
-    /// Names and values that matter most.
+    /// The most important names and values.
     pub(crate) summary: Vec<(String, String)>,
     pub(crate) figures: Vec<Figure>,
-    /// Under a heading each: the sides, the machine.
+    /// Names and values under headings: the sides, the machine.
     pub(crate) facts: Vec<(String, Vec<(String, String)>)>,
-    /// What a terminal showed, in full; empty: nothing that is not above.
+    /// The complete output on a terminal; empty: everything is above.
     pub(crate) report: String,
-    /// As it was given.
+    /// The command line, as given.
     pub(crate) command: String,
     pub(crate) version: &'static str,
     pub(crate) style: String,
 }
 
-/// A chart with the table of its numbers.
+/// A chart with a table of its values.
 #[derive(Debug, Serialize)]
 pub(crate) struct Figure {
-    /// For links, and for programs that search for it.
+    /// Its id for links and for programs.
     pub(crate) id: &'static str,
     pub(crate) title: String,
-    /// What it comes to, in a sentence; empty where the headline has said it.
+    /// The conclusion, in a sentence; empty if the headline states it.
     pub(crate) answer: String,
-    /// What is seen, and how to read it.
+    /// What the chart shows, and how to read it.
     pub(crate) what: String,
-    /// Each sign in the chart, as a class of the style, and its name.
+    /// Each sign in the chart, as a CSS class, and its name.
     pub(crate) key: Vec<(String, String)>,
-    /// The same chart for a screen and for a telephone: letters keep their size on both. Empty: only a table.
+    /// The same chart for wide and for narrow screens, with text of the same size. Empty: only a table.
     pub(crate) wide: String,
     pub(crate) narrow: String,
     pub(crate) table: Option<Table>,
@@ -77,13 +78,13 @@ pub(crate) struct Figure {
 /// Rows of text under their headings.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Table {
-    /// So long that it is folded away.
+    /// Whether it is folded because it is long.
     pub(crate) long: bool,
     pub(crate) columns: Vec<String>,
     pub(crate) rows: Vec<Vec<String>>,
 }
 
-/// Tables with more rows than these are folded away.
+/// Tables with more rows are folded.
 const ROWS_SHOWN: usize = 12;
 
 impl Table {
@@ -114,13 +115,13 @@ impl Figure {
     }
 }
 
-/// Text that begins with one of our words, as a sentence begins.
+/// The text with a capital letter, as at the start of a sentence.
 pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_ascii_uppercase().to_string() + letters.as_str()).unwrap_or_default()
 }
 
-/// The words that a page has whatever it is about.
+/// The parts that every page has.
 pub(crate) fn frame(title: String, words: &[String], started: SystemTime, machine: &Machine) -> Page {
     let since = started.duration_since(UNIX_EPOCH).unwrap_or_default();
     let when = u64::try_from(since.as_millis()).ok().and_then(super::units::time_of_ms).unwrap_or_default();
@@ -152,9 +153,9 @@ pub(crate) fn render(page: Page) -> String {
     format!("{MARK}{body}\n")
 }
 
-/// Text with the colours of terminals taken out.
+/// The text without ANSI colours.
 pub(crate) fn bare(text: &str) -> String {
-    anstream::adapter::strip_str(text).to_string().replace('\u{fdd0}', " ")
+    untied(&anstream::adapter::strip_str(text).to_string())
 }
 
 #[cfg(test)]

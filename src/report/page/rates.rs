@@ -1,25 +1,25 @@
-//! What happened between two moments of a copy.
+//! Rates and waiting times between moments of a copy.
 use crate::core::Moment;
 use std::time::Duration;
 
-/// What a copy waits for: its sides, by `Side::index`, its limit, and its digests.
+/// Possible bottlenecks of a copy: its sides, by `Side::index`, its limit, and its digests.
 pub(super) const WAITED_FOR: [&str; 4] = ["source", "destination", "limit", "digests"];
 
-/// A piece of the time of a copy, and what was moved in it.
+/// A time interval of a copy, and the bytes copied in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Piece {
-    /// Its middle, in seconds since the beginning.
+    /// Its middle, in seconds since the start.
     pub(super) middle_s: f64,
     pub(super) end_s: f64,
-    /// Bytes through in any form at its beginning and its end.
+    /// Bytes copied in any form at its start and at its end.
     pub(super) copied_bytes: (u64, u64),
-    /// Bytes a second of each side, by `Side::index`.
+    /// Bytes per second of each side, by `Side::index`.
     pub(super) bytes_per_s: [f64; 2],
     /// Share of its time spent waiting for each of [`WAITED_FOR`], in percent.
     pub(super) waited_percent: [f64; 4],
 }
 
-/// The time of a copy in pieces no shorter than `least`, and about `most` of them.
+/// The time of a copy in pieces of at least `least`, about `most` of them.
 pub(super) fn pieces(moments: &[Moment], least: Duration, most: u32) -> Vec<Piece> {
     let (Some(first), Some(last)) = (moments.first(), moments.last()) else { return Vec::new() };
     let least = least.max((last.at - first.at) / most.max(1));
@@ -27,7 +27,8 @@ pub(super) fn pieces(moments: &[Moment], least: Duration, most: u32) -> Vec<Piec
     let mut pieces = Vec::new();
     for (index, to) in moments.iter().enumerate() {
         let rest = last.at.saturating_sub(to.at);
-        // What is left over at the end goes with the piece before it, for a short one would swing wildly.
+        // A remainder at the end is added to the piece before it, because the rate of a short piece varies too
+        // much.
         let ends = index + 1 == moments.len() || (to.at - from.at >= least && rest >= least / 2);
         if ends && to.at > from.at {
             pieces.push(piece(from, to));
@@ -37,9 +38,9 @@ pub(super) fn pieces(moments: &[Moment], least: Duration, most: u32) -> Vec<Piec
     pieces
 }
 
-/// The same pieces, but that each has moved something: the time in which nothing did counts for the bytes that came
-/// then. So rates and times add up to the whole, as where a limit lets large blocks go one by one. What follows the
-/// last byte, such as a flush, is left out.
+/// The same pieces, merged so that each has transferred something: time without a transfer counts for the bytes
+/// that follow. Rates and times then add up to the whole, even if a limit delays large blocks. Time after the
+/// last byte, such as a flush, is omitted.
 pub(super) fn moving(pieces: &[Piece]) -> Vec<Piece> {
     let mut moving = Vec::new();
     let mut first = 0;
@@ -58,7 +59,7 @@ impl Piece {
     }
 }
 
-/// One piece of all these, which follow each other; there is one.
+/// One piece that combines these consecutive ones, at least one.
 fn joined(pieces: &[Piece]) -> Piece {
     let (first, last) = (pieces[0], pieces[pieces.len() - 1]);
     let seconds: f64 = pieces.iter().map(Piece::seconds).sum();
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pieces_have_the_rates_of_their_time_however_it_is_cut() {
+    fn rates_do_not_depend_on_how_the_time_is_divided() {
         let moments = moments(&[0, 100, 210, 290, 405, 500, 610, 640]);
         for (least_ms, most) in [(0, 1000), (100, 1000), (250, 1000), (0, 2), (5000, 1)] {
             let pieces = pieces(&moments, Duration::from_millis(least_ms), most);
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_about_as_many_pieces_as_were_asked_for_and_none_is_tiny() {
+    fn the_number_of_intervals_is_about_as_requested_and_none_is_tiny() {
         let all = moments(&(0..=1000).map(|tick| tick * 100).collect::<Vec<_>>());
         let made = pieces(&all, Duration::from_millis(100), 160);
         assert!((120..=160).contains(&made.len()), "{}", made.len());
@@ -135,8 +136,8 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_in_bursts_has_its_mean_rate_at_every_place() {
-        // 15 MB each 100 ms on average, in blocks of 60 MB, and a flush.
+    fn a_copy_in_bursts_has_its_mean_rate_everywhere() {
+        // 15 MB per 100 ms on average, in blocks of 60 MB, and a flush.
         let moment = |tick: u64| Moment {
             at: Duration::from_millis(tick * 100),
             read_bytes: tick.min(400) * 15_000_000,
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn no_time_has_no_pieces() {
+    fn no_time_has_no_intervals() {
         assert_eq!(pieces(&[], Duration::ZERO, 9), []);
         assert_eq!(pieces(&moments(&[5]), Duration::ZERO, 9), []);
     }

@@ -1,6 +1,7 @@
-//! Charts read as people read them, for the tests of this room: by the names along their axes and nothing else.
+//! Reads charts as a viewer does, for the tests of this room: only by the labels of their axes.
 
-/// Points of each curve, and all dots as the last one, as values; times are in seconds. `log` says which axes are.
+/// The points of each curve, and all dots as the last one, as values; times are in seconds. `log`: which axes
+/// are logarithmic.
 pub(crate) fn read_off(svg: &str, log: [bool; 2]) -> Vec<Vec<(f64, f64)>> {
     let [across, up] = scales(svg, log);
     let value = |x: f64, y: f64| (across.value(x), up.value(y));
@@ -17,8 +18,8 @@ pub(crate) fn read_off(svg: &str, log: [bool; 2]) -> Vec<Vec<(f64, f64)>> {
     curves.chain([dots].into_iter().filter(|dots| !dots.is_empty())).collect()
 }
 
-/// What is marked in both charts of a figure: the ends of error bars, each with its place, and the rings, as exactly as
-/// pixels tell; the wide one has these labels.
+/// Asserts the marks in both charts of a figure: the ends of error bars with their positions, and the rings, to
+/// the precision of pixels; the wide chart has these labels.
 #[track_caller]
 pub(crate) fn assert_marked(page: &str, id: &str, log: [bool; 2], bars: &[(f64, f64)], rings: &[((f64, f64), &str)]) {
     let wide_labels: Vec<String> = labels(charts(page, id)[0]);
@@ -62,7 +63,7 @@ pub(crate) fn charts<'a>(page: &'a str, id: &str) -> [&'a str; 2] {
     [charts.next().unwrap(), charts.next().unwrap()]
 }
 
-/// The curves are those, in both charts of the figure, as exactly as pixels tell.
+/// Asserts the curves in both charts of the figure, to the precision of pixels.
 #[track_caller]
 pub(crate) fn assert_drawn(page: &str, id: &str, log: [bool; 2], wanted: &[Vec<(f64, f64)>]) {
     for (chart, width_px) in charts(page, id).into_iter().zip([770.0, 205.0]) {
@@ -122,11 +123,11 @@ fn field<'a>(tag: &'a str, name: &str) -> &'a str {
 }
 
 fn number(text: &str) -> f64 {
-    text.parse().unwrap_or_else(|_| panic!("{text} is no number"))
+    text.parse().unwrap_or_else(|_| panic!("{text} is not a number"))
 }
 
-/// What the name of a mark says: `1 min 30 s`, `200 MB/s`, `64 KiB`, `10 %`, `0`.
-fn said(name: &str) -> f64 {
+/// The value of a mark's label: `1 min 30 s`, `200 MB/s`, `64 KiB`, `10 %`, `0`.
+fn value_of(name: &str) -> f64 {
     let words: Vec<&str> = name.trim_end_matches("/s").split(' ').collect();
     let unit = |word: &str| match word {
         "µs" => 1e-6,
@@ -146,7 +147,7 @@ fn said(name: &str) -> f64 {
     words.chunks(2).map(|pair| number(pair[0]) * pair.get(1).map_or(1.0, |word| unit(word))).sum()
 }
 
-/// From pixels to values, by the first and the last mark.
+/// Converts pixels to values, by the first and the last mark.
 struct Scale {
     px: [f64; 2],
     at: [f64; 2],
@@ -155,10 +156,10 @@ struct Scale {
 
 impl Scale {
     fn of<'a>(marks: impl Iterator<Item = (f64, &'a str)>, log: bool, rightwards: bool) -> Scale {
-        let marks: Vec<(f64, f64)> = marks.map(|(px, name)| (px, scaled(said(name), log))).collect();
+        let marks: Vec<(f64, f64)> = marks.map(|(px, name)| (px, scaled(value_of(name), log))).collect();
         let ends = [marks.first(), marks.last()].map(|mark| *mark.expect("an axis has marks"));
         assert!(ends[0].0 != ends[1].0, "an axis of one mark says nothing");
-        // More is to the right, and above.
+        // Values increase to the right, and upwards.
         assert_eq!(ends[1].0 > ends[0].0, (ends[1].1 > ends[0].1) == rightwards, "{ends:?}");
         Scale { px: ends.map(|end| end.0), at: ends.map(|end| end.1), log }
     }

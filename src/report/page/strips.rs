@@ -1,35 +1,36 @@
-//! Devices as strips from their first byte to their last, with the areas of a copy on them, drawn by plotters.
+//! Draws devices as strips from their first byte to their last, with the areas of a copy, with plotters.
 use super::axis::{Axis, Marked, Quantity};
 use super::chart::{labelled, letters};
 use super::colours::{BAD, CURVES, GRID, INK, LETTERS, Pair};
 use crate::core::Extent;
+use crate::report::units;
 use plotters::prelude::{ChartBuilder, Color, IntoDrawingArea, Rectangle, SVGBackend, Text};
 
-/// Width of the picture for a wide screen, and for a narrow one.
+/// Width of the picture for wide and for narrow screens.
 const WIDTHS_PX: [u32; 2] = [880, 320];
 /// Height of a strip with its name above and its axis below.
 const STRIP_PX: u32 = 84;
 const NAME_PX: u32 = 24;
 const AXIS_PX: u32 = 26;
-/// Room at both sides, for the names of the first and the last mark.
+/// Margins for the labels of the first and the last mark.
 const EDGE_PX: u32 = 28;
-/// An area is no narrower: a bad sector of a disk is seen.
+/// Minimum width of an area, so that a single bad sector is visible.
 const AREA_PX: i32 = 2;
 
-/// What an area is.
+/// The kind of an area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
-    /// To be copied yet. What comes later in this list is drawn over what comes before.
+    /// Still to be copied. Later kinds in this list are drawn over earlier ones.
     Remaining,
     Copied,
-    /// Zeros, because the source could not be read there.
+    /// Zeros that replace unreadable sectors of the source.
     Zeros,
     Misread,
     Rewritten,
     Changed,
     Wrong,
     Unread,
-    /// Where the copy failed.
+    /// The position at which the copy failed.
     Failed,
 }
 
@@ -48,12 +49,12 @@ impl Kind {
         }
     }
 
-    /// Neither copied nor to be copied as it should be.
+    /// Whether it is an error.
     pub(super) fn is_bad(self) -> bool {
         !matches!(self, Kind::Remaining | Kind::Copied)
     }
 
-    /// Class of the style, and colours.
+    /// CSS class, and colours.
     fn colour(self) -> (&'static str, Pair) {
         match self {
             Kind::Remaining => ("c6", CURVES[6]),
@@ -68,7 +69,7 @@ impl Kind {
         }
     }
 
-    /// Parts of the height of the strip that stay free above and below: bad areas stand out without colours, too.
+    /// Share of the strip's height left free above and below: errors stand out without colours, too.
     fn inset(self) -> f64 {
         match self {
             Kind::Remaining => 0.4,
@@ -86,25 +87,32 @@ pub(super) struct Strip {
     pub(super) areas: Vec<(Kind, Vec<Extent>)>,
 }
 
-/// Devices one above the other, each as wide as the others.
+impl Strip {
+    /// The name and the size, drawn above the strip.
+    fn caption(&self) -> String {
+        format!("{}, {}", self.name, units::size(self.len_bytes))
+    }
+}
+
+/// Devices one above the other, at the same width.
 #[derive(Clone, Debug)]
 pub(super) struct Strips {
-    /// For readers who cannot see it.
+    /// The text alternative for screen readers.
     pub(super) label: String,
     pub(super) strips: Vec<Strip>,
 }
 
 impl Strips {
-    /// As SVG for a wide screen, and for a narrow one.
+    /// As SVG for a wide and for a narrow screen.
     pub(super) fn pictures(&self) -> [String; 2] {
         WIDTHS_PX.map(|width_px| {
             let mut svg = String::new();
-            self.draw(&mut svg, width_px).expect("text takes whatever is drawn");
+            self.draw(&mut svg, width_px).expect("drawing into a string succeeds");
             labelled(&svg, &self.label)
         })
     }
 
-    /// Each sign that is drawn, as a class of the style, and its name.
+    /// Each sign that is drawn, as a CSS class, and its name.
     pub(super) fn key(&self) -> Vec<(String, String)> {
         let drawn = self.strips.iter().flat_map(|strip| &strip.areas).filter(|(_, extents)| !extents.is_empty());
         let mut kinds: Vec<Kind> = drawn.map(|(kind, _)| *kind).collect();
@@ -117,7 +125,7 @@ impl Strips {
         let count = self.strips.len() as u32;
         let all = SVGBackend::with_string(svg, (width_px, STRIP_PX * count)).into_drawing_area();
         for (strip, area) in self.strips.iter().zip(all.split_evenly((count as usize, 1))) {
-            area.draw(&Text::new(strip.name.clone(), (EDGE_PX as i32, 2), letters(INK)))?;
+            area.draw(&Text::new(strip.caption(), (EDGE_PX as i32, 2), letters(INK)))?;
             let axis = Axis::over(Quantity::Bytes, [0.0, strip.len_bytes as f64].into_iter());
             let across = Marked::new(axis, axis.marks_in(width_px - 2 * EDGE_PX));
             let mut chart = ChartBuilder::on(&area)
@@ -145,7 +153,7 @@ impl Strips {
     }
 }
 
-/// The columns of a picture so wide that these ascending extents of so many bytes cover, joined where they touch.
+/// The pixel columns that these ascending extents cover in a picture of this width, with adjacent ones joined.
 fn pixels(extents: &[Extent], len_bytes: u64, width_px: i32) -> Vec<(i32, i32)> {
     let place = |byte: u64| byte as f64 / len_bytes.max(1) as f64 * f64::from(width_px);
     let mut joined: Vec<(i32, i32)> = Vec::new();
@@ -165,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn areas_cover_the_columns_of_their_bytes_and_no_area_is_too_narrow_to_be_seen() {
+    fn areas_cover_the_columns_of_their_bytes_and_are_never_too_narrow_to_see() {
         let one = |offset, len| pixels(&[Extent::new(offset, len)], 1_000_000, 1000);
         assert_eq!([one(0, 500_000), one(250_000, 250_000)], [vec![(0, 500)], vec![(250, 500)]]);
         assert_eq!(
@@ -173,7 +181,7 @@ mod tests {
             [vec![(0, 2)], vec![(700, 702)], vec![(998, 1000)]]
         );
         assert_eq!([one(0, 1_000_000), one(7, 0)], [vec![(0, 1000)], vec![]]);
-        // What lies behind the end, because the device shrank or a file is new.
+        // Offsets beyond the end, because the device shrank or a file is new.
         assert_eq!(one(2_000_000, 512), [(998, 1000)]);
     }
 
@@ -186,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_has_a_colour_and_a_name_of_its_own_and_the_key_has_those_that_are_drawn() {
+    fn each_kind_has_its_own_colour_and_name_and_the_key_has_the_drawn_ones() {
         let all = [
             Kind::Remaining,
             Kind::Copied,
@@ -209,7 +217,7 @@ mod tests {
         let few = areas(&[Kind::Unread, Kind::Copied]);
         assert_eq!(few.key().into_iter().map(|(_, name)| name).collect::<Vec<_>>(), ["copied", "unreadable"]);
         let svg = &few.pictures()[0];
-        // The copied area is lower than the unreadable one, which lies on top.
+        // The copied area is less high than the unreadable one, which is on top.
         let rects: Vec<&str> = svg.split("<rect ").skip(1).filter(|rect| !rect.contains("fill=\"none\"")).collect();
         assert!(rects.len() == 2 && rects[0].contains("#0A6F86") && rects[1].contains("#C42B1C"), "{svg}");
     }

@@ -1,8 +1,8 @@
 use super::read_off::assert_drawn;
 use super::*;
 use crate::core::{
-    Decision, Digest, Direction, EndpointKind, Facts, HashKind, JournalTotals, Moment, Outcome, PlanDest, Series, Side,
-    Zeros,
+    AddressMap, Decision, DestOutcome, Digest, Direction, EndpointKind, Error, Extent, Facts, HashKind, JournalTotals,
+    Kind, Moment, Outcome, PlanDest, PlanSide, Series, Side, Zeros,
 };
 use crate::report::examples;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use std::time::Duration;
 const EVEN: [bool; 2] = [false, false];
 const TICKS: u64 = 80;
 
-/// Of eight seconds in which the source gives 400 MB/s and the dest takes less and less: 300 MB/s to 221.
+/// Eight seconds in which the source delivers 400 MB/s and the dest becomes slower: 300 MB/s to 221.
 fn series() -> Series {
     let mut series = Series::default();
     for tick in 0..=TICKS {
@@ -34,7 +34,7 @@ fn page_of(plan: &Decision, outcome: &Outcome) -> String {
     page_with(plan, outcome, &series(), &[(Side::Source, examples::source()), (Side::Dest, examples::dest())])
 }
 
-/// Rates of the dest at each tick, and where each was.
+/// Rates of the dest at each tick, and the positions.
 fn dest_rates() -> Vec<f64> {
     (1..=TICKS).map(|tick| (301 - tick) as f64 * 1e6).collect()
 }
@@ -48,7 +48,7 @@ fn curve(across: &[f64], up: impl IntoIterator<Item = f64>) -> Vec<(f64, f64)> {
 }
 
 #[test]
-fn a_page_begins_with_its_mark_and_has_each_figure_once() {
+fn a_page_begins_with_its_marker_and_has_each_figure_once() {
     let page = page_of(&examples::plan(), &examples::complete());
     assert!(page.starts_with(MARK));
     for id in ["rate-over-time", "rate-over-position", "waiting", "latencies"] {
@@ -57,7 +57,7 @@ fn a_page_begins_with_its_mark_and_has_each_figure_once() {
     for words in ["Samsung SSD 870 EVO 1TB", "S6PUNX0T123456", "destination 60 %"] {
         assert!(page.contains(words), "{words:?} is not in {page}");
     }
-    // In the summary, and in the report as the terminal has it.
+    // In the summary, and in the report as printed on the terminal.
     assert_eq!(page.matches("it took 8 % longer").count(), 2);
 }
 
@@ -72,9 +72,9 @@ fn the_digests_of_the_copy_are_in_the_summary() {
 }
 
 #[test]
-fn the_rates_of_both_sides_are_read_off_at_their_time_and_their_place() {
+fn the_charts_have_the_rates_of_both_sides_by_time_and_position() {
     let mut plan = examples::plan();
-    plan.source.offset = 1 << 30;
+    plan.source.map = AddressMap::from(1 << 30);
     let page = page_of(&plan, &examples::complete());
     let both = |across: &[f64]| vec![curve(across, [4e8; TICKS as usize]), curve(across, dest_rates())];
     assert_drawn(&page, "rate-over-time", EVEN, &both(&middles()));
@@ -92,7 +92,7 @@ fn the_rates_of_both_sides_are_read_off_at_their_time_and_their_place() {
 }
 
 #[test]
-fn who_was_waited_for_is_read_off_for_sides_limit_and_digests() {
+fn the_chart_of_waiting_has_sides_limit_and_digests() {
     let page = page_of(&examples::plan(), &examples::complete());
     let [wide, _] = super::read_off::charts(&page, "waiting");
     let curves = super::read_off::read_off(wide, EVEN);
@@ -109,7 +109,7 @@ fn who_was_waited_for_is_read_off_for_sides_limit_and_digests() {
 }
 
 #[test]
-fn latencies_are_read_off_as_shares_of_the_requests_of_each_side() {
+fn the_chart_of_latencies_has_shares_of_requests_per_side() {
     let page = page_of(&examples::plan(), &examples::complete());
     let side = |p50_us: f64| {
         let classes = [(1.0, 3840.0), (2.0, 3072.0), (5.0, 691.0), (40.0, 77.0)];
@@ -124,7 +124,7 @@ fn latencies_are_read_off_as_shares_of_the_requests_of_each_side() {
 }
 
 #[test]
-fn each_figure_says_what_it_comes_to_before_it_explains_itself() {
+fn each_figure_has_its_conclusion_before_its_explanation() {
     let page = page_of(&examples::plan(), &examples::complete());
     for section in page.split("<section id=").skip(1) {
         assert!(section.split_once("</h2>").unwrap().1.trim_start().starts_with("<p class=\"answer\">"), "{section}");
@@ -135,14 +135,14 @@ fn each_figure_says_what_it_comes_to_before_it_explains_itself() {
 }
 
 #[test]
-fn a_failure_stands_before_the_figures() {
+fn a_failure_precedes_the_figures() {
     let page = page_of(&examples::plan(), &examples::failed());
     let [warning, figure] = ["sector 2097152", "<section id="].map(|words| page.find(words).expect(words));
     assert!(warning < figure);
 }
 
 #[test]
-fn places_are_shown_only_where_they_are_known() {
+fn positions_are_shown_only_if_known() {
     let mut outcome = examples::complete();
     outcome.kept = Some(JournalTotals { already_bytes: 1 << 20, ..JournalTotals::default() });
     assert!(!page_of(&examples::plan(), &outcome).contains("rate-over-position"));
@@ -182,12 +182,59 @@ fn several_dests_are_all_in_the_title_and_each_has_its_facts() {
 }
 
 #[test]
-fn a_sentence_of_ours_begins_with_a_capital() {
+fn each_of_several_dests_has_its_result_and_the_command_that_completes_it() {
+    let mut plan = examples::plan();
+    let ended = |address: &str, error| DestOutcome {
+        address: address.to_owned(),
+        path: address.into(),
+        claimed: Extent::new(0, if error { 4096 } else { 2 << 30 }),
+        error: error.then(|| Error::new(Kind::Io, format!("cannot write destination {address} at byte 4096"))),
+        behind: false,
+        durable: true,
+        memory: None,
+        written_bytes: 2 << 30,
+        zeroed_bytes: 0,
+        hole_bytes: 0,
+        verified: None,
+    };
+    let (zeros, set_end, preallocate) = (Zeros::Device, false, false);
+    let planned = |path: &str| PlanDest {
+        side: PlanSide { address: path.to_owned(), ..plan.plan.dest.clone() },
+        zeros,
+        set_end,
+        preallocate,
+        durable: true,
+        may_fall_behind: false,
+    };
+    plan.plan.dests = ["/dev/sdb", "/dev/sdc"].map(planned).into();
+    let dests = vec![ended("/dev/sdb", false), ended("/dev/sdc", true)];
+    let page = page_of(&plan, &Outcome { dests, ..examples::complete() });
+    for row in [
+        "<dt>Destination /dev/sdb</dt><dd>2.15 GB (2147483648 bytes), durable</dd>",
+        "<dt>Destination /dev/sdc</dt><dd>FAILED: cannot write destination /dev/sdc at byte 4096; the first 4.10 kB",
+        "<dt>To complete /dev/sdc</dt><dd>haul copy --skip 4096 --seek 4096 --count 2147479552",
+    ] {
+        assert!(page.contains(row), "{row} is not in {page}");
+    }
+    assert!(!page.contains("<dt>To complete /dev/sdb</dt>"), "{page}");
+}
+
+#[test]
+fn a_copy_that_cannot_be_continued_has_the_reason_as_next_step() {
+    let mut plan = examples::plan();
+    plan.plan.source.kind = EndpointKind::Pipe;
+    let page = page_of(&plan, &examples::interrupted());
+    assert!(page.contains("<dt>Next step</dt><dd>This copy cannot be continued: the source is a stream"), "{page}");
+    assert!(!page.contains("<dt>To continue</dt>"), "{page}");
+}
+
+#[test]
+fn sentences_begin_with_a_capital_letter() {
     assert_eq!(["copied", "", "28 µs before"].map(super::capital), ["Copied", "", "28 µs before"]);
 }
 
 #[test]
-fn what_held_a_copy_back_is_what_was_waited_for_most_and_what_was_about_as_much() {
+fn the_bottleneck_is_the_longest_wait_and_those_about_as_long() {
     let piece = |waited_percent| rates::Piece {
         middle_s: 0.5,
         end_s: 1.0,
@@ -204,7 +251,7 @@ fn what_held_a_copy_back_is_what_was_waited_for_most_and_what_was_about_as_much(
 }
 
 #[test]
-fn long_tables_are_folded_and_nothing_empty_is_told() {
+fn long_tables_are_folded_and_empty_ones_are_omitted() {
     let mut outcome = examples::complete();
     outcome.estimate = None;
     let page = page_of(&examples::plan(), &outcome);
@@ -213,16 +260,17 @@ fn long_tables_are_folded_and_nothing_empty_is_told() {
 }
 
 #[test]
-fn what_is_known_of_sides_and_machine_is_told_and_never_as_markup() {
+fn facts_of_sides_and_machine_are_shown_and_escaped() {
     let mut source = examples::source();
     source.identity.wwn = Some("naa.<b>5".to_owned());
     let new = Facts { exists: false, ..Facts::new("/new", EndpointKind::File) };
     let facts = [(Side::Source, source), (Side::Dest, new)];
-    let mut told = page_with(&examples::plan(), &examples::complete(), &series(), &facts);
+    let mut reported = page_with(&examples::plan(), &examples::complete(), &series(), &facts);
     let machine = Machine { memory_bytes: 8 << 30, processors: 2, ..Machine::default() };
-    told += &device::machine(&machine).into_iter().map(|(name, value)| format!("{name}={value};")).collect::<String>();
+    reported +=
+        &device::machine(&machine).into_iter().map(|(name, value)| format!("{name}={value};")).collect::<String>();
     for words in [
-        "<dt>Rotating</dt><dd>yes</dd>",
+        "<dt>Rotational</dt><dd>yes</dd>",
         "<dt>Block sizes</dt><dd>512 logical, 4096 physical bytes</dd>",
         "<dt>World wide name</dt><dd>naa.&lt;b&gt;5</dd>",
         "<dt>Size</dt><dd>2.15 GB (2.00 GiB, 2147483648 bytes)</dd>",
@@ -230,6 +278,6 @@ fn what_is_known_of_sides_and_machine_is_told_and_never_as_markup() {
         "Processors=2 processors;",
         "Memory=8.59 GB;",
     ] {
-        assert!(told.contains(words), "{words} is not in {told}");
+        assert!(reported.contains(words), "{words} is not in {reported}");
     }
 }

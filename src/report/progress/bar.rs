@@ -1,4 +1,4 @@
-//! Two lines at the bottom of a terminal: how far, and how fast. They are made to fit any width.
+//! Two lines at the bottom of a terminal: progress, and rate. They fit any width.
 use super::dests::DestView;
 use super::phrases::{amount, holdup, left, percent, rate_of_writes, rates, rates_now, setting, unread};
 use super::view::View;
@@ -11,10 +11,10 @@ use anstyle::{AnsiColor, Style};
 const DONE: Style = AnsiColor::Cyan.on_default();
 const REST: Style = Style::new().dimmed();
 
-/// Narrower bars say less than the percents beside them.
+/// Minimum width of the bar; a narrower one is less precise than the percentage beside it.
 const BAR_MIN: usize = 8;
 
-/// Columns for the bytes copied, the widest being `999.9 MB` or `1023.9 MiB`.
+/// Columns for the bytes copied, at most `999.9 MB` or `1023.9 MiB`.
 fn size_width() -> usize {
     match Units::leading() {
         Units::Si => 8,
@@ -22,17 +22,17 @@ fn size_width() -> usize {
     }
 }
 
-/// Columns for the time left and the gap before it, the widest being `59 min 59 s left`.
+/// Columns for the remaining time and the gap before it, at most `59 min 59 s left`.
 const LEFT_WIDTH: usize = 18;
 
-/// Turns once a second while there is no end to show.
+/// Rotates once per second if the length is unknown.
 const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
-/// Columns for what one of several dests is busy with, the widest being `reading back`.
+/// Columns for the state of one of several dests, at most `reading back`.
 const STATE_WIDTH: usize = 12;
 
-/// Both lines, and one for each of several dests, at most `width - 1` columns each: a terminal may wrap at its last
-/// one. With colour.
+/// Both lines, and one for each of several dests, at most `width - 1` columns each, because a terminal may wrap
+/// in its last column. With colour.
 pub(super) fn lines(view: &View, dest: &str, dests: &[DestView], width: usize) -> String {
     let width = width.saturating_sub(1);
     let (first, second) = match view.phase {
@@ -44,7 +44,7 @@ pub(super) fn lines(view: &View, dest: &str, dests: &[DestView], width: usize) -
     format!("{}\n{}{}", fitting(&[first], width), fitting(&[second], width), rows.collect::<String>())
 }
 
-/// One of several dests, of which the longest name has so many columns.
+/// The line of one of several dests; `names` is the width of the longest name.
 fn row(dest: &DestView, names: usize, width: usize) -> String {
     let amount = dest.percent().unwrap_or_else(|| format!("{:>1$}", units::size(dest.copied_bytes), size_width()));
     let state = match dest.state {
@@ -53,7 +53,7 @@ fn row(dest: &DestView, names: usize, width: usize) -> String {
     };
     let right = format!("{amount}  {state}").trim_end().to_owned();
     let right_width = columns(&amount) + 2 + STATE_WIDTH;
-    // A long name has half of the line; its end tells more than its beginning.
+    // A long name gets half of the line; its end identifies it better than its beginning.
     let room = width.saturating_sub(right_width + 4);
     let name_width = names.min(room.max(BAR_MIN) / 2 + room % 2);
     let name = pad(&shortened(&dest.name, name_width), name_width);
@@ -68,7 +68,7 @@ fn row(dest: &DestView, names: usize, width: usize) -> String {
     fitting(&choices.into_iter().flatten().collect::<Vec<_>>(), width)
 }
 
-/// The end of a name that is longer than so many columns.
+/// The end of a name that is wider than `width` columns.
 fn shortened(name: &str, width: usize) -> String {
     if columns(name) <= width {
         return name.to_owned();
@@ -88,7 +88,7 @@ fn how_far(view: &View, width: usize) -> String {
         return format!("{} {} in {elapsed}", spinner(view), paint(STRONG, &amount(view)));
     };
     let left = left(view).map(|left| format!("  {left}")).unwrap_or_default();
-    // In columns of their own, so that the bar does not change its length with every digit.
+    // In fixed columns, so that the bar's length does not change with every digit.
     let total = units::size(view.total_bytes.unwrap_or(0));
     let steady =
         format!("{percent}  {:>1$}{left:<LEFT_WIDTH$}", amount(view), size_width() + " of ".len() + total.len());
@@ -114,7 +114,7 @@ fn how_fast(view: &View, width: usize) -> String {
         let holdup = holdup.unwrap_or_default();
         return fitting(&[join(&[Some(holdup.clone()), unread]), holdup], width);
     }
-    // What is wrong comes before what is slow.
+    // Errors precede the bottleneck.
     let remarks = [unread.clone(), holdup].into_iter().flatten().reduce(|one, other| format!("{one}, {other}"));
     let choices = [
         join(&[Some(rates(view)), remarks.clone(), setting(view)]),
@@ -127,7 +127,7 @@ fn how_fast(view: &View, width: usize) -> String {
     fitting(&choices, width)
 }
 
-/// A phase of its own: nothing is more annoying than 100 % and then minutes of silence.
+/// The flush is a separate phase, so that a copy does not stay at 100 % for minutes.
 fn flushing(view: &View, dest: &str, width: usize) -> (String, String) {
     let elapsed = units::time_passed(view.flushing.unwrap_or_default());
     let first = [
@@ -150,7 +150,8 @@ fn bar(bytes: u64, total: u64, width: usize) -> String {
     format!("{}{}", paint(DONE, &"━".repeat(done)), paint(REST, &"─".repeat(width - done)))
 }
 
-/// The first that fits; if none does, the last one cut off, and then without colour, whose end may be what is cut.
+/// The first choice that fits; if none does, the last one truncated and without colour, whose end might be
+/// lost.
 fn fitting(choices: &[String], width: usize) -> String {
     let fits = |choice: &&String| columns(choice) <= width;
     if let Some(choice) = choices.iter().find(fits) {

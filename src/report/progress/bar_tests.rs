@@ -5,7 +5,7 @@ use std::time::Duration;
 
 const MIB: u64 = 1 << 20;
 
-/// In the middle of 2 GiB.
+/// Halfway through 2 GiB.
 fn view() -> View {
     let speed = |now_per_s, mean_per_s| Speed { now_per_s, mean_per_s };
     View {
@@ -33,7 +33,7 @@ fn view() -> View {
     }
 }
 
-/// The lines at a width, without colour; each must fit.
+/// The lines at a width, without colour; asserts that each fits.
 fn at(view: &View, width: usize) -> String {
     let text = anstream::adapter::strip_str(&lines(view, "/dev/disk/by-id/usb-stick", &[], width)).to_string();
     for line in text.lines() {
@@ -69,7 +69,7 @@ fn a_copy_fits_every_width() {
 }
 
 #[test]
-fn sides_that_differ_are_told_apart() {
+fn sides_that_differ_are_shown_separately() {
     let mut view = view();
     view.read = Speed { now_per_s: 902 * MIB, mean_per_s: 901 * MIB };
     view.read_bytes *= 2;
@@ -139,7 +139,7 @@ fn flushing_is_a_phase_of_its_own() {
 }
 
 #[test]
-fn a_stall_is_said_instead_of_a_rate() {
+fn a_stall_is_shown_instead_of_a_rate() {
     let mut view = view();
     view.stalled = Some(Duration::from_secs(12));
     insta::assert_snapshot!(at(&view, 80), @r"
@@ -149,7 +149,7 @@ fn a_stall_is_said_instead_of_a_rate() {
 }
 
 #[test]
-fn bad_sectors_are_counted_before_what_is_slow_at_every_width_that_has_room() {
+fn bad_sectors_are_shown_before_the_bottleneck_at_every_sufficient_width() {
     insta::assert_snapshot!(at_all_widths(&View { unread_sectors: 3, ..view() }));
 }
 
@@ -181,7 +181,7 @@ fn each_of_several_dests_has_a_row_that_fits_every_width() {
 }
 
 #[test]
-fn only_a_dest_that_keeps_its_bytes_over_a_power_loss_is_called_durable() {
+fn only_a_dest_that_survives_a_power_loss_is_shown_as_durable() {
     let on_disk = dest("/dev/sdc", DestState::Done, 2048 * MIB);
     let in_memory = DestView { in_memory: true, ..dest("/dev/shm/x", DestState::Done, 2048 * MIB) };
     assert_eq!(on_disk.line(), "haul: destination /dev/sdc: 100 %, 2.15 GB, durable\n");
@@ -189,7 +189,7 @@ fn only_a_dest_that_keeps_its_bytes_over_a_power_loss_is_called_durable() {
 }
 
 #[test]
-fn no_width_however_small_and_no_number_however_large_breaks_the_lines() {
+fn extreme_widths_and_numbers_do_not_break_the_lines() {
     let mut huge = view();
     (huge.copied_bytes, huge.total_bytes) = (u64::MAX - 1, Some(u64::MAX));
     huge.read = Speed { now_per_s: u64::MAX, mean_per_s: 1 };

@@ -1,4 +1,4 @@
-//! Each of several dests at one moment.
+//! The progress of each of several dests.
 use super::phrases::percent_of;
 use crate::core::RunTally;
 use crate::core::{DestState, DestTally, Phase, Plan, Tally};
@@ -7,27 +7,27 @@ use crate::report::units;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// What there is to show of one dest.
+/// The progress of one dest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DestView {
-    /// As the user named it.
+    /// As the user wrote it.
     pub(super) address: String,
-    /// The same, fit to be printed.
+    /// The same, made safe to print.
     pub(super) name: String,
-    /// It is read back, not written to.
+    /// It is being read back.
     pub(super) reading_back: bool,
-    /// What is flushed there survives no power loss.
+    /// It is in memory: flushed data does not survive a power loss.
     pub(super) in_memory: bool,
-    /// What it is busy with.
+    /// Its current state.
     pub(super) state: DestState,
-    /// Acknowledged, or read back; never more than the total.
+    /// Bytes acknowledged, or read back; at most the total.
     pub(super) copied_bytes: u64,
     /// `None`: to the end of a stream.
     pub(super) total_bytes: Option<u64>,
 }
 
 impl DestView {
-    /// The word for people; nothing where all is as it should be.
+    /// The state in text output; empty if there is no problem.
     pub(super) fn word(&self) -> &'static str {
         match (self.state, self.reading_back) {
             (DestState::Moving, false) => "",
@@ -41,7 +41,7 @@ impl DestView {
         }
     }
 
-    /// The word for programs.
+    /// The state in JSON.
     pub(super) fn key(&self) -> &'static str {
         match (self.state, self.reading_back) {
             (DestState::Moving, false) => "copying",
@@ -53,12 +53,12 @@ impl DestView {
         }
     }
 
-    /// ` 42 %`, in a column of its own width; `None` for a stream.
+    /// ` 42 %`, in a column of fixed width; `None` for a stream.
     pub(super) fn percent(&self) -> Option<String> {
         self.total_bytes.map(|total| percent_of(self.copied_bytes, total))
     }
 
-    /// One line for logs, ended.
+    /// One line for logs, with a newline.
     pub(super) fn line(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         parts.extend(self.percent().map(|percent| percent.trim_start().to_owned()));
@@ -68,21 +68,21 @@ impl DestView {
     }
 }
 
-/// Where the numbers of each dest come from.
+/// The sources of each dest's numbers.
 pub(super) struct Dests {
     sources: Vec<(String, Option<u64>, Numbers)>,
 }
 
 enum Numbers {
-    /// Of one that is written to beside others.
+    /// One of several dests of one run.
     Beside(Arc<DestTally>),
-    /// Of a run of its own.
+    /// The dest of a separate run.
     Alone(Arc<Tally>),
 }
 
 impl Dests {
-    /// Those of `plan`, which one run serves, or as many runs as there are dests, each with the bytes it has to move;
-    /// none where there is but one dest.
+    /// The dests of `plan`, copied by one run or by one run for each, with the number of bytes of each; empty
+    /// if there is only one dest.
     pub(super) fn of(plan: &Plan, runs: &[RunTally]) -> Self {
         let sources = match runs {
             [RunTally { tally, total_bytes }] => {
@@ -100,7 +100,7 @@ impl Dests {
         Dests { sources }
     }
 
-    /// Each of them now.
+    /// The current progress of each.
     pub(super) fn look(&self) -> Vec<DestView> {
         self.sources.iter().map(|(address, total_bytes, numbers)| view(address, *total_bytes, numbers)).collect()
     }

@@ -6,7 +6,7 @@ use crate::report::printable::printable;
 use crate::report::style::{CARE, paint};
 use std::time::Duration;
 
-/// An event that outlives the call which told it.
+/// A copy of an event that is kept after the call that reported it.
 #[derive(Debug)]
 pub(super) enum ProgressEvent {
     Began(Phase),
@@ -17,7 +17,7 @@ pub(super) enum ProgressEvent {
 }
 
 impl ProgressEvent {
-    /// The event, if it is one to be reported.
+    /// The event, if it is to be reported.
     pub(super) fn of(event: &Event<'_>) -> Option<Self> {
         Some(match *event {
             Event::Began(phase) => ProgressEvent::Began(phase),
@@ -29,7 +29,7 @@ impl ProgressEvent {
         })
     }
 
-    /// For people, while the copy runs: only what they may want to act on. The rest is in the report.
+    /// As text during the copy: only events to which users may react. The report has all.
     pub(super) fn text(&self) -> Option<String> {
         match self {
             ProgressEvent::Warned(message) => {
@@ -40,7 +40,7 @@ impl ProgressEvent {
         }
     }
 
-    /// For programs, as a line.
+    /// As a line of JSON.
     pub(super) fn json(&self, elapsed: Duration) -> String {
         let elapsed_s = seconds(elapsed);
         match self {

@@ -1,4 +1,4 @@
-//! Progress as JSON, an object a line: documented in `docs/user/json.md`.
+//! Progress as JSON, one object per line: documented in `docs/user/json.md`.
 use super::dests::DestView;
 use super::view::View;
 use crate::core::{Phase, Plan};
@@ -13,14 +13,14 @@ pub(super) fn start(plan: &Plan, expected_s: Option<f64>) -> String {
         schema: SCHEMA,
         source: &plan.source.address,
         dest: &plan.dest.address,
-        total_bytes: plan.total_bytes(),
+        total_bytes: plan.len,
         engine: plan.engine.name(),
         pass: if plan.route.writes() { "copy" } else { "verify" },
         expected_s,
     })
 }
 
-/// The present: once a second, and at the end.
+/// The current progress: once per second, and at the end.
 pub(super) fn progress(view: &View, dests: &[DestView]) -> String {
     let dest =
         |view: &DestView| object! { address: view.address.clone(), state: view.key(), copied_bytes: view.copied_bytes };
@@ -52,7 +52,7 @@ pub(super) fn progress(view: &View, dests: &[DestView]) -> String {
 
 /// The last line: the report, as `--json` prints it.
 pub(super) fn summary(report: &impl Serialize) -> String {
-    /// The fields of the report behind the type.
+    /// The fields of the report after the type.
     #[derive(Serialize)]
     struct Summary<'a, R> {
         r#type: &'static str,
@@ -62,7 +62,7 @@ pub(super) fn summary(report: &impl Serialize) -> String {
     json::line(&Summary { r#type: "summary", report })
 }
 
-/// The word for a phase.
+/// The name of a phase.
 pub(super) fn phase_name(phase: Phase) -> &'static str {
     match phase {
         Phase::Copying => "copying",
@@ -71,7 +71,7 @@ pub(super) fn phase_name(phase: Phase) -> &'static str {
     }
 }
 
-/// To the millisecond.
+/// Rounded to milliseconds.
 pub(super) fn seconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1000.0).round() / 1000.0
 }

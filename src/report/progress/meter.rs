@@ -1,4 +1,5 @@
-//! Samples in, rates and the time left out: pure, with the clock in the samples, so that it can be tested.
+//! Computes rates and the remaining time from samples: pure, with the time in the samples, so that it can be
+//! tested.
 use super::sample::Sample;
 use super::view::{Speed, View};
 use crate::core::{Phase, Side};
@@ -7,22 +8,22 @@ use crate::report::units;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Current rates are those of this time: short enough to show a change, long enough not to flicker.
+/// Window of current rates: short enough to show a change, long enough not to flicker.
 const CURRENT: Duration = Duration::from_secs(2);
 
-/// Without a forecast the time left is that of this time, so that a short stall does not throw it about.
+/// Window of the remaining time without a forecast, so that a short stall has little effect.
 const ESTIMATING: Duration = Duration::from_secs(20);
 
-/// Samples nearer to each other than this are one: a rate of less would be noise.
+/// Minimum distance between samples: rates over shorter times would be noise.
 const SPACING: Duration = Duration::from_millis(50);
 
-/// When nothing has moved for as long, that is reported: disks that retry a bad sector are silent for half a minute.
+/// Time without progress after which a stall is reported: disks that retry a bad sector may take half a minute.
 const STALL: Duration = Duration::from_secs(3);
 
-/// A side is slower when the share of time spent waiting for it is as much greater than the other's.
+/// Minimum difference between the shares of time spent waiting for each side, for one to count as slower.
 const CLEARLY_SLOWER: f64 = 0.1;
 
-/// Keeps the samples of the last seconds and knows what they mean.
+/// Keeps the samples of the last seconds and computes rates and the remaining time from them.
 #[derive(Debug)]
 pub(super) struct Meter {
     total_bytes: Option<u64>,
@@ -31,14 +32,14 @@ pub(super) struct Meter {
     forecast: Option<Forecast>,
     track: ProgressTrack,
     samples: VecDeque<Sample>,
-    /// The first sample that says so.
+    /// The time of the first sample during the flush.
     flushing_since: Option<Duration>,
-    /// When a byte was read or acknowledged last.
+    /// When a byte was last read or acknowledged.
     moved_at: Duration,
 }
 
 impl Meter {
-    /// For a copy of `total_bytes`; `None`: to the end of a stream. `limited`: reads are held to a rate.
+    /// For a copy of `total_bytes`; `None`: to the end of a stream. `limited`: `--limit` applies.
     pub(super) fn new(total_bytes: Option<u64>, limited: bool) -> Self {
         Meter {
             total_bytes,
@@ -52,18 +53,18 @@ impl Meter {
         }
     }
 
-    /// The same where both sides are read and compared.
+    /// The same for comparing two sides.
     pub(super) fn comparing(self, comparing: bool) -> Self {
         Meter { comparing, ..self }
     }
 
-    /// The same whose time was estimated; nothing where that is another copy.
+    /// The same with a forecast; without one if it is for another copy.
     pub(super) fn estimated(self, forecast: Option<Forecast>) -> Self {
         let forecast = forecast.filter(|forecast| Some(forecast.len()) == self.total_bytes);
         Meter { forecast, ..self }
     }
 
-    /// Takes a sample in; they come in the order of time.
+    /// Adds a sample; samples are in order of time.
     pub(super) fn push(&mut self, sample: Sample) {
         let moved =
             |last: &Sample| last.copied_bytes() != sample.copied_bytes() || last.read_bytes != sample.read_bytes;
@@ -73,7 +74,7 @@ impl Meter {
         if sample.phase != Phase::Copying && self.flushing_since.is_none() {
             self.flushing_since = Some(sample.at);
         }
-        // The last sample is replaced while it is too near to the one before it.
+        // The last sample is replaced while it is too close to the one before it.
         let near = self.samples.len() > 1 && {
             let before = self.samples[self.samples.len() - 2];
             sample.at.saturating_sub(before.at) < SPACING
@@ -83,13 +84,13 @@ impl Meter {
         }
         self.samples.push_back(sample);
         self.track.push(reached(&sample));
-        // The newest of those that are old enough stays: it is the far end of the window.
+        // The newest of the samples that are old enough is kept: it is the start of the window.
         while self.samples.len() > 2 && sample.at.saturating_sub(self.samples[1].at) >= ESTIMATING {
             self.samples.pop_front();
         }
     }
 
-    /// What is known at the last sample; `None` before the first.
+    /// The state at the last sample; `None` before the first.
     pub(super) fn view(&self) -> Option<View> {
         let now = *self.samples.back()?;
         let current = self.before(CURRENT);
@@ -100,7 +101,7 @@ impl Meter {
             Speed { now_per_s: rate(bytes, current, &now).unwrap_or(mean), mean_per_s: mean }
         };
         let slower = slower(current, &now);
-        // The limit is kept by holding reads back, which looks like a source that is slow.
+        // `--limit` delays reads, which looks like a slow source.
         let limited = self.limited && slower == Some(Side::Source);
         let copied = now.copied_bytes() + now.already_bytes;
         let still = now.at.saturating_sub(self.moved_at);
@@ -129,17 +130,17 @@ impl Meter {
         })
     }
 
-    /// The newest sample that is at least `time` older than the last one, or the oldest there is.
+    /// The newest sample that is at least `time` older than the last one, or the oldest.
     fn before(&self, time: Duration) -> Option<&Sample> {
         let now = self.samples.back()?.at;
         let old_enough = |sample: &&Sample| now.saturating_sub(sample.at) >= time;
         self.samples.iter().rev().find(old_enough).or_else(|| self.samples.front())
     }
 
-    /// How long the rest takes, by what was estimated of it or else as if it went on like this. What came while
-    /// the pipe was being filled and other block sizes were tried does not count. Holes and zeros cost
-    /// next to nothing and come in lumps, so they must not make the rate:
-    /// the rest is taken to hold as much data as what was copied so far, and that goes at the rate of data.
+    /// The remaining time, from the forecast, or else by extrapolation. The time in which the pool was filled
+    /// and other block sizes were tried does not count. Holes and zeros take almost no time and are unevenly
+    /// distributed, so they must not affect the rate: the rest is assumed to contain the same share of data as
+    /// the part copied so far, and data is copied at the rate of data.
     fn left(&self, now: &Sample) -> Option<Duration> {
         let copied = now.copied_bytes();
         let rest = self.total_bytes?.saturating_sub(copied + now.already_bytes);
@@ -159,7 +160,7 @@ impl Meter {
         let data_rate = data_rate.filter(positive);
         let seconds = match data_rate {
             Some(rate) => rest as f64 * (now.written_bytes as f64 / copied as f64) / rate as f64,
-            // What is only read again counts too.
+            // Bytes that are only read again count too.
             None => rest as f64 / rate(|it| it.copied_bytes() + it.already_bytes, then, now).filter(positive)? as f64,
         };
         Duration::try_from_secs_f64(seconds).ok()
@@ -182,7 +183,7 @@ fn rate(bytes: fn(&Sample) -> u64, then: Option<&Sample>, now: &Sample) -> Optio
     units::per_second(bytes(now).saturating_sub(bytes(then)), now.at.saturating_sub(then.at))
 }
 
-/// The side that the copy waited for since then, where one clearly held it back.
+/// The side for which the copy waited since then, if one clearly was the bottleneck.
 fn slower(then: Option<&Sample>, now: &Sample) -> Option<Side> {
     let then = then?;
     let time = now.at.saturating_sub(then.at).as_secs_f64();

@@ -2,7 +2,7 @@ use super::*;
 
 const MIB: u64 = 1 << 20;
 
-/// A copy that has moved as much data after as many milliseconds.
+/// A copy that has transferred `data` after `millis`.
 fn sample(millis: u64, data: u64) -> Sample {
     Sample {
         at: Duration::from_millis(millis),
@@ -23,7 +23,7 @@ fn sample(millis: u64, data: u64) -> Sample {
     }
 }
 
-/// A meter that has seen `rate` bytes a second for `seconds`, ten samples a second.
+/// A meter after `seconds` at `rate` bytes per second, ten samples per second.
 fn steady(total: Option<u64>, rate: u64, seconds: u64) -> Meter {
     let mut meter = Meter::new(total, false);
     for tenth in 0..=seconds * 10 {
@@ -53,7 +53,7 @@ fn a_steady_copy_has_its_rate_as_current_and_as_mean() {
 }
 
 #[test]
-fn the_current_rate_forgets_what_the_mean_remembers() {
+fn the_current_rate_covers_recent_samples_and_the_mean_all() {
     let mut meter = steady(None, MIB, 10);
     for tenth in 1..=30 {
         meter.push(sample(10_000 + tenth * 100, 10 * MIB + 5 * MIB * tenth / 10));
@@ -68,18 +68,18 @@ fn holes_count_as_copied_but_do_not_spoil_rate_and_time_left() {
     let mut meter = Meter::new(Some(200 * MIB), false);
     for tenth in 0..=100 {
         let mut sample = sample(tenth * 100, MIB * tenth / 10);
-        // 90 MiB of holes in one lump, in the middle.
+        // 90 MiB of holes at once, in the middle.
         sample.hole_bytes = if tenth >= 50 { 90 * MIB } else { 0 };
         meter.push(sample);
     }
     let view = meter.view().unwrap();
     assert_eq!((view.copied_bytes, view.write.now_per_s), (100 * MIB, MIB));
-    // A tenth of what was copied was data, so 10 of the 100 MiB left are expected to be.
+    // A tenth of the copied bytes was data, so 10 of the remaining 100 MiB are expected to be.
     assert_eq!(view.left, Some(Duration::from_secs(10)));
 }
 
 #[test]
-fn what_earlier_runs_copied_counts_but_makes_no_rate() {
+fn resumed_bytes_count_as_copied_but_not_in_the_rate() {
     let mut meter = Meter::new(Some(200 * MIB), false);
     for tenth in 0..=100 {
         meter.push(Sample { already_bytes: 150 * MIB, ..sample(tenth * 100, MIB * tenth / 10) });
@@ -90,7 +90,7 @@ fn what_earlier_runs_copied_counts_but_makes_no_rate() {
 }
 
 #[test]
-fn zeros_alone_still_have_an_end() {
+fn a_copy_of_zeros_has_a_remaining_time() {
     let mut meter = Meter::new(Some(100 * MIB), false);
     for second in 0..=10 {
         meter.push(Sample { zeroed_bytes: second * 5 * MIB, ..sample(second * 1000, 0) });
@@ -99,17 +99,17 @@ fn zeros_alone_still_have_an_end() {
 }
 
 #[test]
-fn when_all_is_copied_nothing_is_left() {
+fn a_complete_copy_has_no_remaining_time() {
     assert_eq!(steady(Some(MIB), MIB, 1).view().unwrap().left, Some(Duration::ZERO));
 }
 
 #[test]
-fn more_than_the_total_is_never_claimed() {
+fn progress_never_exceeds_the_total() {
     assert_eq!(steady(Some(MIB), MIB, 2).view().unwrap().copied_bytes, MIB);
 }
 
 #[test]
-fn a_copy_in_which_nothing_moves_is_called_stalled_after_three_seconds() {
+fn a_copy_without_progress_is_stalled_after_three_seconds() {
     let mut meter = steady(Some(100 * MIB), MIB, 10);
     meter.push(sample(12_900, 10 * MIB));
     assert_eq!(meter.view().unwrap().stalled, None);
@@ -120,7 +120,7 @@ fn a_copy_in_which_nothing_moves_is_called_stalled_after_three_seconds() {
 }
 
 #[test]
-fn the_slower_side_is_the_one_waited_for_lately_not_ever() {
+fn the_bottleneck_is_that_of_recent_samples() {
     let mut meter = Meter::new(None, false);
     let waited = |source, dest| [source, dest].map(Duration::from_millis);
     meter.push(sample(0, 0));
@@ -133,7 +133,7 @@ fn the_slower_side_is_the_one_waited_for_lately_not_ever() {
 }
 
 #[test]
-fn a_copy_that_waits_for_its_limit_does_not_blame_the_source() {
+fn a_copy_at_its_rate_limit_does_not_name_the_source() {
     let mut meter = Meter::new(None, true);
     meter.push(sample(0, 0));
     meter.push(Sample { waited: [Duration::from_secs(2), Duration::ZERO], ..sample(2_000, MIB) });
@@ -145,7 +145,7 @@ fn a_copy_that_waits_for_its_limit_does_not_blame_the_source() {
 }
 
 #[test]
-fn the_mean_does_not_sink_while_flushing() {
+fn the_mean_rate_excludes_the_flush() {
     let mut meter = steady(Some(10 * MIB), MIB, 10);
     for second in 10..=20 {
         meter.push(Sample { phase: Phase::Flushing, ..sample(second * 1000, 10 * MIB) });
@@ -156,13 +156,13 @@ fn the_mean_does_not_sink_while_flushing() {
 }
 
 #[test]
-fn a_long_copy_does_not_pile_up_samples() {
+fn the_samples_of_a_long_copy_are_bounded() {
     let meter = steady(None, MIB, 1000);
     assert!(meter.samples.len() < 250, "{}", meter.samples.len());
 }
 
 #[test]
-fn samples_in_quick_succession_do_not_make_wild_rates() {
+fn samples_in_quick_succession_keep_the_rate_stable() {
     let mut meter = steady(None, 1_000_000, 1);
     for millis in 1..=40 {
         meter.push(sample(1000 + millis, 1_000_000 + millis * 1000));
@@ -171,7 +171,7 @@ fn samples_in_quick_succession_do_not_make_wild_rates() {
     assert_eq!(meter.view().unwrap().write.now_per_s, 1_000_000);
 }
 
-/// A disk whose second half is three times as slow as its first.
+/// A disk whose second half is three times slower than its first.
 fn two_zones(total: u64) -> Forecast {
     let zone = |offset, rate: u64| crate::measure::Zone { offset, bytes_per_s: rate as f64 };
     let zones = [zone(total / 2 - 1, 3 * MIB), zone(total / 2, MIB)];
@@ -191,19 +191,19 @@ fn two_zones(total: u64) -> Forecast {
 }
 
 #[test]
-fn the_time_left_knows_of_what_is_ahead() {
+fn the_remaining_time_follows_the_forecast() {
     let left = |meter: Meter| meter.view().unwrap().left.unwrap().as_secs_f64();
     // 60 of 600 MiB in 20 s: 80 s for the rest of the first half, and 300 for the second.
     let ahead = left(steady(Some(600 * MIB), 3 * MIB, 20).estimated(Some(two_zones(600 * MIB))));
     assert!((ahead / 380.0 - 1.0).abs() < 0.02, "{ahead}");
     assert_eq!(left(steady(Some(600 * MIB), 3 * MIB, 20)), 180.0);
-    // Twice as fast as estimated, and so it continues.
+    // Twice as fast as estimated, and expected to stay so.
     let faster = left(steady(Some(600 * MIB), 6 * MIB, 20).estimated(Some(two_zones(600 * MIB))));
     assert!((faster / 180.0 - 1.0).abs() < 0.02, "{faster}");
 }
 
 #[test]
-fn before_the_first_byte_the_time_left_is_what_was_estimated() {
+fn the_remaining_time_before_the_first_byte_is_the_estimate() {
     let mut meter = Meter::new(Some(600 * MIB), false).estimated(Some(two_zones(600 * MIB)));
     meter.push(sample(0, 0));
     let left = meter.view().unwrap().left.unwrap().as_secs_f64();
@@ -211,13 +211,13 @@ fn before_the_first_byte_the_time_left_is_what_was_estimated() {
 }
 
 #[test]
-fn an_estimate_of_another_copy_is_not_believed() {
+fn an_estimate_of_another_copy_is_ignored() {
     let meter = steady(Some(600 * MIB), 3 * MIB, 20).estimated(Some(two_zones(500 * MIB)));
     assert_eq!(meter.view().unwrap().left, Some(Duration::from_secs(180)));
 }
 
 #[test]
-fn zeros_alone_have_an_end_whatever_was_estimated() {
+fn a_copy_of_zeros_ignores_the_estimate() {
     let mut meter = Meter::new(Some(100 * MIB), false).estimated(Some(two_zones(100 * MIB)));
     for second in 0..=12 {
         meter.push(Sample { zeroed_bytes: second * 5 * MIB, ..sample(second * 1000, 0) });
@@ -226,15 +226,15 @@ fn zeros_alone_have_an_end_whatever_was_estimated() {
 }
 
 #[test]
-fn what_was_only_tried_does_not_make_the_time_left() {
+fn tuning_trials_do_not_set_the_remaining_time() {
     let mut meter = Meter::new(Some(100 * MIB), false);
     for second in 0..=10 {
-        // 2 MiB a second, but for five seconds of trying at half of it.
+        // 2 MiB per second, except for five seconds of trials at half of that.
         let tried = second.clamp(2, 7) - 2;
         let data = 2 * MIB * second - MIB * tried;
         let (settled, settled_bytes) = (Duration::from_secs(second - tried), data - MIB * tried);
         meter.push(Sample { settled, settled_bytes, ..sample(second * 1000, data) });
     }
-    // 85 MiB at 2 MiB a second.
+    // 85 MiB at 2 MiB per second.
     assert_eq!(meter.view().unwrap().left, Some(Duration::from_millis(42_500)));
 }

@@ -1,4 +1,5 @@
-//! Progress while a copy runs: a thread of its own polls the [`Tally`], so the copy itself never waits for a terminal.
+//! Progress during a copy: a separate thread polls the [`Tally`], so the copy itself never waits for a
+//! terminal.
 mod bar;
 mod dests;
 mod event;
@@ -22,19 +23,19 @@ use sample::Sample;
 use screen::Screen;
 use serde::Serialize;
 use std::fmt;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SendError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use view::View;
 
-/// Ten times a second: a bar seems to move by itself, and what is kept for the page has a short copy in it too.
+/// Ten times per second: a bar moves smoothly, and the series of the page has samples of short copies, too.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Gap between two JSON lines.
+/// Interval of JSON lines.
 const JSON_GAP: Duration = Duration::from_secs(1);
 
-/// Shows how far a copy is, on standard error, until [`Progress::finish`] or its drop. Hears events as an
+/// Shows the progress of a copy on standard error until [`Progress::finish`] or its drop. Receives events as an
 /// [`Observer`]; may be shared between threads.
 pub struct Progress {
     shared: Arc<Shared>,
@@ -42,17 +43,17 @@ pub struct Progress {
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What the observer thread and those who ask for a status line have in common.
+/// Shared by the observer thread and callers that request a status line.
 struct Shared {
     tallies: Vec<Arc<Tally>>,
-    /// Where there are several dests, each of them.
+    /// Each dest, if there are several.
     dests: Dests,
     began: Instant,
     meter: Mutex<Meter>,
-    /// How it went so far, for the page.
+    /// The course of the copy, for the page.
     series: Mutex<Series>,
     screen: Screen,
-    /// Address of the dest, for the flush.
+    /// Address of the dest, for messages about the flush.
     dest: String,
 }
 
@@ -62,16 +63,16 @@ enum Message {
 }
 
 impl Progress {
-    /// Starts the observer thread for a copy by `plan`. `runs` is its one run, or several at once, one for each dest of
-    /// the plan; `forecast` is what is estimated of it. `Auto` is a bar where standard error is a terminal, else plain
-    /// lines; so is `Bar` where it is none.
+    /// Starts the observer thread for a copy by `plan`. `runs` is its only run, or several concurrent ones, one
+    /// for each dest of the plan; `forecast` is its estimate. `Auto` is a bar if standard error is a terminal,
+    /// else plain lines; so is `Bar` without a terminal.
     pub fn start(style: ProgressStyle, plan: &Plan, runs: &[RunTally], forecast: Option<Forecast>) -> Progress {
         Progress::start_on(Screen::stderr(style), plan, runs, forecast)
     }
 
     fn start_on(screen: Screen, plan: &Plan, runs: &[RunTally], forecast: Option<Forecast>) -> Progress {
         let expected_s = forecast.as_ref().and_then(Forecast::expected_s);
-        let meter = Meter::new(plan.total_bytes(), plan.limit_bytes_per_s.is_some());
+        let meter = Meter::new(plan.len, plan.limit_bytes_per_s.is_some());
         let shared = Arc::new(Shared {
             tallies: runs.iter().map(|run| run.tally.clone()).collect(),
             dests: Dests::of(plan, runs),
@@ -88,36 +89,36 @@ impl Progress {
         let (messages, inbox) = channel();
         let observer = shared.clone();
         let thread = thread::Builder::new().name("progress".to_owned()).spawn(move || observer.run(&inbox));
-        // Without the thread nothing is shown but the status line, and the copy continues.
+        // Without the thread only the status line is available, and the copy continues.
         Progress { shared, messages, thread: Mutex::new(thread.ok()) }
     }
 
-    /// The present in one line, ended: what SIGUSR1 asks for. In JSON where progress is.
+    /// The current progress on one line, as for SIGUSR1. In JSON if progress is JSON.
     pub fn status_line(&self) -> String {
         self.shared.screen.status(&self.shared.look(), &self.shared.dest, &self.shared.dests.look())
     }
 
-    /// Prints the status line, above the bar where there is one, whatever the style.
+    /// Prints the status line, above the bar if there is one, in any style.
     pub fn print_status(&self) {
         self.shared.screen.write(&self.status_line());
     }
 
-    /// Ends progress: takes the bar away, so that the report begins on a clean line. Later calls do nothing.
+    /// Ends progress: removes the bar, so that the report begins on an empty line. Later calls do nothing.
     pub fn finish(&self) {
         let Some(thread) = lock(&self.thread).take() else { return };
-        // Both fail only if the thread is gone, and then it has nothing left to clear but the bar.
+        // Both fail only if the thread has ended, and then only the bar must be cleared.
         let _ = self.messages.send(Message::End);
         let _ = thread.join();
         self.shared.screen.clear();
     }
 
-    /// How the copy went until now, in moments of at least 100 ms at first.
+    /// The course of the copy so far, in moments of at least 100 ms at first.
     pub fn series(&self) -> Series {
         self.shared.sample();
         lock(&self.shared.series).clone()
     }
 
-    /// The same, with the report for those who read JSON lines: it is the last line.
+    /// The same, with the report as the last line for readers of JSON lines.
     pub fn finish_with(&self, report: &impl Serialize) {
         self.finish();
         if self.shared.screen.style() == ProgressStyle::Json {
@@ -126,7 +127,7 @@ impl Progress {
     }
 }
 
-/// The last line for those who read JSON lines, of a run of which there is nothing to show any more.
+/// The last line for readers of JSON lines, about a run without progress.
 pub fn last_line(report: &impl Serialize) -> String {
     lines::summary(report)
 }
@@ -134,8 +135,13 @@ pub fn last_line(report: &impl Serialize) -> String {
 impl Observer for Progress {
     fn on_event(&self, event: &Event<'_>) {
         let Some(said) = ProgressEvent::of(event) else { return };
-        // Fails only after the end, when the display has ended.
-        let _ = self.messages.send(Message::Said(said, self.shared.began.elapsed()));
+        let unsent = self.messages.send(Message::Said(said, self.shared.began.elapsed())).err();
+        // Between two runs there is no display thread, but readers of JSON lines get the event at once.
+        if let Some(SendError(Message::Said(said, elapsed))) = unsent
+            && self.shared.screen.style() == ProgressStyle::Json
+        {
+            self.shared.screen.write(&said.json(elapsed));
+        }
     }
 }
 
@@ -152,20 +158,25 @@ impl fmt::Debug for Progress {
 }
 
 impl Shared {
-    /// Takes a sample and returns its time. Cheap: what the samples mean is computed by [`Shared::look`] alone.
+    /// Takes a sample and returns its time. Cheap: only [`Shared::look`] evaluates samples.
     fn sample(&self) -> Duration {
         let mut meter = lock(&self.meter);
-        // The clock is read under the lock: samples come in the order of time.
+        // The clock is read under the lock: samples must be in order of time.
         let sample = Sample::of(&self.tallies, self.began.elapsed());
         meter.push(sample);
         lock(&self.series).push(sample.moment());
         sample.at
     }
 
-    /// Takes a sample and returns the view to display. The remaining time costs half a million instructions.
+    /// Takes a sample and returns the view to display.
     fn look(&self) -> View {
         self.sample();
-        lock(&self.meter).view().expect("a sample was just taken")
+        self.view()
+    }
+
+    /// The view of the last sample. Computing its remaining time takes half a million instructions.
+    fn view(&self) -> View {
+        lock(&self.meter).view().expect("a sample was taken when the display was started")
     }
 
     /// The observer thread.
@@ -181,13 +192,13 @@ impl Shared {
             }
             let elapsed = self.sample();
             match style {
-                ProgressStyle::Bar => self.screen.draw(&self.look(), &self.dest, &self.dests.look()),
+                ProgressStyle::Bar => self.screen.draw(&self.view(), &self.dest, &self.dests.look()),
                 ProgressStyle::Plain if pacer.is_due(elapsed) => {
-                    self.screen.write(&plain::lines(&self.look(), &self.dest, &self.dests.look()));
+                    self.screen.write(&plain::lines(&self.view(), &self.dest, &self.dests.look()));
                 }
                 ProgressStyle::Json if elapsed >= json_due => {
                     json_due = elapsed + JSON_GAP;
-                    self.screen.write(&lines::progress(&self.look(), &self.dests.look()));
+                    self.screen.write(&lines::progress(&self.view(), &self.dests.look()));
                 }
                 _ => {}
             }
@@ -197,7 +208,7 @@ impl Shared {
         }
     }
 
-    /// Tells an event. A flush is worth a plain line of its own where there were others: it may take long.
+    /// Prints an event. A flush gets a separate plain line if lines were printed before: it may take long.
     fn print_event(&self, said: &ProgressEvent, at: Duration, pacer: &Pacer) {
         match (self.screen.style(), said) {
             (ProgressStyle::Json, said) => self.screen.write(&said.json(at)),
@@ -205,7 +216,7 @@ impl Shared {
                 self.screen.write(&plain::lines(&self.look(), &self.dest, &[]));
             }
             (ProgressStyle::Silent, _) => {}
-            // Errors are shown even without progress.
+            // Errors are printed even without progress.
             (_, said) => {
                 if let Some(text) = said.text() {
                     self.screen.write(&text);
@@ -215,7 +226,7 @@ impl Shared {
     }
 }
 
-/// A thread that panicked while it held a lock of ours left numbers behind it, nothing half done.
+/// Locks even if a thread panicked while it held the lock: it left complete values.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,15 +1,15 @@
-//! The pieces that bar, plain lines and status line are consists of.
+//! Phrases of which bar, plain lines and status line consist.
 use super::view::View;
 use crate::core::Side;
 use crate::report::units;
 
-/// `840.0 MiB of 2.00 GiB`, or what there is of a stream.
+/// `840.0 MiB of 2.00 GiB`, or only the first number for a stream.
 pub(super) fn amount(view: &View) -> String {
     let copied = units::size(view.copied_bytes);
     view.total_bytes.map_or_else(|| copied.clone(), |total| format!("{copied} of {}", units::size(total)))
 }
 
-/// ` 42 %`, in a column of its own width; `None` for a stream.
+/// ` 42 %`, in a column of fixed width; `None` for a stream.
 pub(super) fn percent(view: &View) -> Option<String> {
     view.total_bytes.map(|total| percent_of(view.copied_bytes, total))
 }
@@ -19,7 +19,7 @@ pub(super) fn percent_of(bytes: u64, total: u64) -> String {
     format!("{:>3} %", units::percent(bytes, total))
 }
 
-/// `412.3 (mean 398.0) MiB/s`, of both sides where they differ.
+/// `412.3 (mean 398.0) MiB/s`, of both sides if they differ.
 pub(super) fn rates(view: &View) -> String {
     let [read, write] = [view.read, view.write].map(|speed| units::rate_and_mean(speed.now_per_s, speed.mean_per_s));
     if view.sides_are_alike() { write } else { both(view, &read, &write) }
@@ -35,7 +35,7 @@ pub(super) fn rates_now(view: &View) -> String {
     if view.sides_are_alike() { write } else { both(view, &read, &write) }
 }
 
-/// The rate of writes alone, for the narrowest.
+/// Only the rate of writes, for the narrowest terminals.
 pub(super) fn rate_of_writes(view: &View) -> String {
     units::rate_at_a_glance(view.write.now_per_s)
 }
@@ -48,7 +48,7 @@ pub(super) fn left(view: &View) -> Option<String> {
     }
 }
 
-/// `dest is slower`, that the limit is what holds it back, or that nothing moves at all.
+/// `dest is slower`, or that the limit is the bottleneck, or that there is no progress.
 pub(super) fn holdup(view: &View) -> Option<String> {
     let side = view.slower.map(Side::name);
     match (view.stalled, side) {
@@ -62,12 +62,12 @@ pub(super) fn holdup(view: &View) -> Option<String> {
     }
 }
 
-/// `3 bad sectors`; `None` while all could be read.
+/// `3 bad sectors`; `None` without read errors.
 pub(super) fn unread(view: &View) -> Option<String> {
     (view.unread_sectors > 0).then(|| units::count(view.unread_sectors, "bad sector", "bad sectors"))
 }
 
-/// `queue depth 2+2, 1 MiB blocks` at present; `None` while it is not known.
+/// `queue depth 2+2, 1 MiB blocks`; `None` if it is not known yet.
 pub(super) fn setting(view: &View) -> Option<String> {
     let [source, dest] = view.queue_depth;
     let block = units::block(view.block_bytes.into());

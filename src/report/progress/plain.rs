@@ -7,13 +7,13 @@ use crate::report::columns::{message, whole};
 use crate::report::units;
 use std::time::Duration;
 
-/// The first line comes so soon, to say that it works.
+/// Delay of the first line, which shows that the copy works.
 const FIRST: Duration = Duration::from_secs(1);
 
-/// Later lines come no farther apart: a log must still show that the copy lives.
+/// Maximum interval of lines, so that a log shows that the copy is still running.
 const FARTHEST: Duration = Duration::from_secs(30);
 
-/// One line about the present, ended.
+/// One line about the current progress, with a newline.
 fn line(view: &View, dest: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
     match view.phase {
@@ -43,8 +43,8 @@ pub(super) fn lines(view: &View, dest: &str, dests: &[DestView]) -> String {
     std::iter::once(line(view, dest)).chain(dests.iter().map(DestView::line)).collect()
 }
 
-/// When lines are due: after 1 s, then at gaps that double up to 30 s, so that a short copy shows some life and a long
-/// one does not fill its log.
+/// Decides when lines are printed: after 1 s, then at intervals that double up to 30 s, so that a short copy
+/// shows some progress and a long one does not fill its log.
 #[derive(Debug)]
 pub(super) struct Pacer {
     gap: Duration,
@@ -52,12 +52,12 @@ pub(super) struct Pacer {
 }
 
 impl Pacer {
-    /// Nothing was written yet.
+    /// A pacer before the first line.
     pub(super) fn new() -> Self {
         Pacer { gap: FIRST, due: FIRST }
     }
 
-    /// A line is due at `now`; the next one is after the next gap.
+    /// Whether a line is due at `now`; if so, the next one is due after the next interval.
     pub(super) fn is_due(&mut self, now: Duration) -> bool {
         if now < self.due {
             return false;
@@ -67,7 +67,7 @@ impl Pacer {
         true
     }
 
-    /// At least one line was written.
+    /// Whether at least one line was printed.
     pub(super) fn has_begun(&self) -> bool {
         self.gap > FIRST
     }
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_come_at_growing_gaps_up_to_half_a_minute() {
+    fn lines_are_printed_at_growing_intervals_up_to_half_a_minute() {
         let mut pacer = Pacer::new();
         assert!(!pacer.has_begun());
         let due: Vec<u64> = (0..200).filter(|&second| pacer.is_due(Duration::from_secs(second))).collect();

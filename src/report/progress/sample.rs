@@ -3,45 +3,45 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// The numbers of a [`Tally`] at one moment.
+/// The counters of a [`Tally`] at one moment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
-    /// Since progress began.
+    /// Time since progress began.
     pub(super) at: Duration,
-    /// Delivered by the source.
+    /// Bytes read from the source.
     pub(super) read_bytes: u64,
-    /// Data acknowledged by the dest, or read from it to be compared.
+    /// Bytes acknowledged by the dest, or read from it for comparing.
     pub(super) written_bytes: u64,
-    /// Zeroed by the dest.
+    /// Bytes zeroed by the dest.
     pub(super) zeroed_bytes: u64,
-    /// Left as holes.
+    /// Bytes left as holes.
     pub(super) hole_bytes: u64,
-    /// Durable since earlier runs of the copy.
+    /// Bytes already durable after earlier runs.
     pub(super) already_bytes: u64,
     /// Logical blocks that could not be read.
     pub(super) unread_sectors: u64,
-    /// Time in which the pipe was full and no other block size or depth was tried.
+    /// Time in which the pool was full and no other block size or depth was tried.
     pub(super) settled: Duration,
-    /// Data acknowledged in that time.
+    /// Bytes acknowledged in that time.
     pub(super) settled_bytes: u64,
     /// Time spent waiting for each side.
     pub(super) waited: [Duration; 2],
-    /// Time in which the limit and the digests held it back.
+    /// Time for which the limit and the digests delayed it.
     pub(super) held: [Duration; 2],
-    /// What the copy is busy with.
+    /// The current phase.
     pub(super) phase: Phase,
     /// Bytes per request.
     pub(super) block_bytes: u32,
-    /// Most requests in flight.
+    /// Maximum number of requests in flight.
     pub(super) queue_depth: [u32; 2],
     pub(super) pool_bytes: u32,
 }
 
 impl Sample {
-    /// The tallies of what runs at once, as they are now, taken together. Their numbers are read one after the other,
-    /// so they may be a block apart.
+    /// The sum of the tallies of concurrent runs. They are read one after the other, so they may differ by a
+    /// block.
     pub(super) fn of(tallies: &[Arc<Tally>], at: Duration) -> Self {
-        tallies.iter().map(|tally| Sample::of_one(tally, at)).reduce(Sample::and).expect("there is a run to be shown")
+        tallies.iter().map(|tally| Sample::of_one(tally, at)).reduce(Sample::and).expect("a run is being shown")
     }
 
     fn of_one(tally: &Tally, at: Duration) -> Self {
@@ -69,7 +69,7 @@ impl Sample {
         }
     }
 
-    /// Both together, which are of one moment: what one is still busy with, both are.
+    /// The sum of two samples of the same moment: a phase counts until both have left it.
     fn and(self, other: Sample) -> Sample {
         let both = |one: [Duration; 2], other: [Duration; 2]| [one[0] + other[0], one[1] + other[1]];
         Sample {
@@ -88,7 +88,7 @@ impl Sample {
         }
     }
 
-    /// What of it is worth keeping.
+    /// The values for the series.
     pub(super) fn moment(&self) -> Moment {
         Moment {
             at: self.at,
@@ -101,7 +101,7 @@ impl Sample {
         }
     }
 
-    /// Acknowledged by the dest in any form, in this run.
+    /// Bytes acknowledged by the dest in any form, in this run.
     pub(super) fn copied_bytes(&self) -> u64 {
         self.written_bytes + self.zeroed_bytes + self.hole_bytes
     }

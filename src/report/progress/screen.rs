@@ -8,15 +8,15 @@ use indicatif::ProgressBar;
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
-/// Bars are drawn at most so often.
+/// Maximum redraws of the bar per second.
 const DRAWS_PER_S: u8 = 10;
 
-/// What progress is written to, in the style that was settled.
+/// The output of progress, in the chosen style.
 pub(super) struct Screen {
     style: ProgressStyle,
-    /// There is one if the style is a bar.
+    /// Present if the style is a bar.
     bar: Option<ProgressBar>,
-    /// Everything but the bar. Standard error, but for tests.
+    /// Everything except the bar. Standard error, except in tests.
     sink: Mutex<Box<dyn Write + Send>>,
 }
 
@@ -25,30 +25,30 @@ impl Screen {
     pub(super) fn stderr(style: ProgressStyle) -> Self {
         let wanted = matches!(style, ProgressStyle::Auto | ProgressStyle::Bar);
         let bar = if wanted { bars::start(DRAWS_PER_S * 2) } else { None };
-        let style = settle(style, bar.is_some());
+        let style = resolve(style, bar.is_some());
         Screen { style, bar, sink: Mutex::new(Box::new(AutoStream::auto(io::stderr()))) }
     }
 
-    /// Into `sink`, which is no terminal.
+    /// Into `sink`, which is not a terminal.
     #[cfg(test)]
     pub(super) fn of(style: ProgressStyle, sink: impl Write + Send + 'static) -> Self {
-        Screen { style: settle(style, false), bar: None, sink: Mutex::new(Box::new(sink)) }
+        Screen { style: resolve(style, false), bar: None, sink: Mutex::new(Box::new(sink)) }
     }
 
-    /// What the user gets: never `Auto`.
+    /// The resulting style: never `Auto`.
     pub(super) fn style(&self) -> ProgressStyle {
         self.style
     }
 
-    /// Draws the bar, where there is one.
+    /// Draws the bar, if there is one.
     pub(super) fn draw(&self, view: &View, dest: &str, dests: &[DestView]) {
         let Some(bar) = &self.bar else { return };
-        // indicatif writes past anstream, so what NO_COLOR asks for is done here.
+        // indicatif bypasses anstream, so NO_COLOR is handled here.
         let choice = AutoStream::choice(&io::stderr());
         bar.set_message(coloured(bar::lines(view, dest, dests, bars::columns() + 1), choice));
     }
 
-    /// Writes whole lines, above the bar where there is one. A reader that went away is no error here.
+    /// Writes whole lines, above the bar if there is one. A closed pipe is not an error here.
     pub(super) fn write(&self, text: &str) {
         let write = || {
             let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
@@ -60,7 +60,7 @@ impl Screen {
         }
     }
 
-    /// The present, in the words of the style: one line, and where they are plain one more for each of several dests.
+    /// The current progress in this style: one line, and in plain style one more for each of several dests.
     pub(super) fn status(&self, view: &View, dest: &str, dests: &[DestView]) -> String {
         match self.style {
             ProgressStyle::Json => super::lines::progress(view, dests),
@@ -68,7 +68,7 @@ impl Screen {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(super) fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -83,7 +83,7 @@ fn coloured(text: String, choice: ColorChoice) -> String {
     }
 }
 
-fn settle(style: ProgressStyle, terminal: bool) -> ProgressStyle {
+fn resolve(style: ProgressStyle, terminal: bool) -> ProgressStyle {
     match style {
         ProgressStyle::Auto | ProgressStyle::Bar if terminal => ProgressStyle::Bar,
         ProgressStyle::Auto | ProgressStyle::Bar => ProgressStyle::Plain,
@@ -96,19 +96,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bar_has_no_colour_where_none_is_wanted() {
+    fn a_bar_without_colour_has_none() {
         let red = "\u{1b}[31mred\u{1b}[0m";
         assert_eq!(coloured(red.to_owned(), ColorChoice::Never), "red");
         assert_eq!(coloured(red.to_owned(), ColorChoice::Always), red);
     }
 
     #[test]
-    fn a_bar_needs_a_terminal_and_the_other_styles_do_not_care() {
+    fn only_the_bar_requires_a_terminal() {
         use ProgressStyle::{Auto, Bar, Json, None, Plain};
         for (style, on_terminal, elsewhere) in
             [(Auto, Bar, Plain), (Bar, Bar, Plain), (Plain, Plain, Plain), (Json, Json, Json), (None, None, None)]
         {
-            assert_eq!((settle(style, true), settle(style, false)), (on_terminal, elsewhere), "{style:?}");
+            assert_eq!((resolve(style, true), resolve(style, false)), (on_terminal, elsewhere), "{style:?}");
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::report::{examples, json};
 use std::io::{self, Write};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A sink that tests can look into.
+/// A sink whose contents tests can examine.
 #[derive(Clone, Default)]
 struct Written(Arc<Mutex<Vec<u8>>>);
 
@@ -63,7 +63,7 @@ fn json_lines_begin_with_start_and_end_with_the_summary() {
 }
 
 #[test]
-fn a_quick_copy_writes_no_plain_line_and_warnings_all_the_same() {
+fn a_quick_copy_prints_warnings_but_no_plain_line() {
     let (progress, _tally, written) = start(ProgressStyle::Plain);
     progress.on_event(&Event::Began(Phase::Flushing));
     progress.on_event(&Event::Warned("the source grew"));
@@ -73,7 +73,7 @@ fn a_quick_copy_writes_no_plain_line_and_warnings_all_the_same() {
 }
 
 #[test]
-fn a_status_line_can_be_had_in_every_style_at_any_time() {
+fn a_status_line_is_available_in_every_style_at_any_time() {
     for style in [ProgressStyle::None, ProgressStyle::Plain, ProgressStyle::Auto, ProgressStyle::Bar] {
         let (progress, tally, written) = start(style);
         tally.hole_bytes.store(1 << 30, Relaxed);
@@ -89,14 +89,14 @@ fn a_status_line_can_be_had_in_every_style_at_any_time() {
 }
 
 #[test]
-fn the_status_line_says_when_it_is_flushing() {
+fn the_status_line_shows_the_flush() {
     let (progress, tally, _paper) = start(ProgressStyle::None);
     tally.phase.store(Phase::Flushing as u8, Relaxed);
     assert!(progress.status_line().starts_with("haul: flushing /dev/sdb, "), "{}", progress.status_line());
 }
 
 #[test]
-fn progress_that_is_dropped_or_finished_twice_or_told_more_does_no_harm() {
+fn progress_tolerates_drop_double_finish_and_late_events() {
     let (progress, ..) = start(ProgressStyle::Plain);
     progress.finish();
     progress.finish();
@@ -106,7 +106,7 @@ fn progress_that_is_dropped_or_finished_twice_or_told_more_does_no_harm() {
 }
 
 #[test]
-fn a_sink_that_nobody_reads_does_not_stop_anything() {
+fn an_unread_sink_does_not_block_the_copy() {
     let (reader, writer) = io::pipe().unwrap();
     drop(reader);
     let tally = Arc::new(Tally::default());

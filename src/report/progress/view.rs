@@ -1,70 +1,70 @@
 use crate::core::{Phase, Side};
 use std::time::Duration;
 
-/// What there is to show at one moment.
+/// The progress at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct View {
-    /// Since progress began.
+    /// Time since progress began.
     pub(super) elapsed: Duration,
     /// Both sides are read and compared; nothing is written.
     pub(super) comparing: bool,
-    /// What the copy is busy with.
+    /// The current phase.
     pub(super) phase: Phase,
-    /// How long it has been flushing, from when it began to.
+    /// Duration of the flush so far.
     pub(super) flushing: Option<Duration>,
-    /// Acknowledged by the dest in any form, in earlier runs too; never more than the total.
+    /// Bytes acknowledged by the dest in any form, also in earlier runs; at most the total.
     pub(super) copied_bytes: u64,
     /// `None`: to the end of a stream.
     pub(super) total_bytes: Option<u64>,
-    /// Delivered by the source.
+    /// Bytes read from the source.
     pub(super) read_bytes: u64,
-    /// Data acknowledged by the dest.
+    /// Bytes acknowledged by the dest.
     pub(super) written_bytes: u64,
-    /// Zeroed by the dest.
+    /// Bytes zeroed by the dest.
     pub(super) zeroed_bytes: u64,
-    /// Left as holes.
+    /// Bytes left as holes.
     pub(super) hole_bytes: u64,
-    /// Of the copied bytes, those of earlier runs.
+    /// The part of the copied bytes from earlier runs.
     pub(super) already_bytes: u64,
     /// Logical blocks that could not be read and were skipped.
     pub(super) unread_sectors: u64,
-    /// Of data from the source.
+    /// Rate of data from the source.
     pub(super) read: Speed,
-    /// Of data to the dest.
+    /// Rate of data to the dest.
     pub(super) write: Speed,
     /// `None`: unknown.
     pub(super) left: Option<Duration>,
-    /// The side that holds the copy back at present, where one clearly does.
+    /// The side that is the bottleneck, if one clearly is.
     pub(super) slower: Option<Side>,
-    /// What holds it back is the limit that was asked for.
+    /// The bottleneck is the requested limit.
     pub(super) limited: bool,
-    /// For how long nothing has moved, when that is worth saying.
+    /// Time without progress, if it is long enough to report.
     pub(super) stalled: Option<Duration>,
     /// Bytes per request.
     pub(super) block_bytes: u32,
-    /// Most requests in flight, by side.
+    /// Maximum number of requests in flight, by side.
     pub(super) queue_depth: [u32; 2],
     /// Memory of all blocks.
     pub(super) pool_bytes: u32,
 }
 
-/// Bytes a second.
+/// A rate in bytes per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Speed {
-    /// In the last seconds.
+    /// Over the last seconds.
     pub(super) now_per_s: u64,
-    /// From the beginning to the flush.
+    /// From the start to the flush.
     pub(super) mean_per_s: u64,
 }
 
 impl View {
-    /// Only the dest is read.
+    /// Whether only the dest is read.
     pub(super) fn is_reading_back(&self) -> bool {
         self.comparing && self.read_bytes == 0
     }
 
-    /// Reads and writes go at the same rate, as far as a reader would see. They differ in earnest only where zeros are
-    /// found in data; what is merely in flight between the two sides makes no difference worth telling.
+    /// Whether reads and writes have about the same rate. They differ noticeably only if zeros are found in
+    /// data; the bytes in flight between the two sides are negligible.
     pub(super) fn sides_are_alike(&self) -> bool {
         let in_flight = u64::from(self.pool_bytes);
         let alike = |one: u64, other: u64| one.abs_diff(other) <= one.max(other) / 20;

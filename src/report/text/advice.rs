@@ -1,8 +1,8 @@
-//! What to do next, where an error does not say so itself.
+//! What to do next, if the error has no advice.
 use crate::core::{Error, Kind, Side};
 use std::io;
 
-/// A sentence or two for the reader of the error; empty where nothing sensible can be said.
+/// A sentence or two for the reader of the error; empty if there is no useful advice.
 pub(crate) fn advice(error: &Error) -> &str {
     if error.source.as_ref().and_then(io::Error::raw_os_error) == Some(libc::EFBIG) {
         return "A limit of this process (ulimit -f) or of the file system forbids a file of that size. Raise the \
@@ -11,11 +11,11 @@ pub(crate) fn advice(error: &Error) -> &str {
     if error.advice.is_empty() && error.offset.is_some() { of_request(error) } else { &error.advice }
 }
 
-/// After a request that failed: of these, only the sort and the place are known.
+/// Advice after a failed request, for which only the kind of error and the offset are known.
 fn of_request(error: &Error) -> &'static str {
     let on_device = error.sector_bytes > 1;
     match (error.kind, error.side) {
-        (Kind::Gone, _) => {
+        (Kind::Disconnected, _) => {
             "The device disappeared: it was unplugged, or the kernel took it offline (see dmesg). 'haul list' shows \
              the name under which it returns."
         }
@@ -47,21 +47,21 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_is_gone_is_called_gone_on_either_side() {
+    fn a_removed_device_is_reported_on_either_side() {
         for side in Side::BOTH {
-            assert!(advice(&failed(Kind::Gone, side, 512)).starts_with("The device disappeared"));
+            assert!(advice(&failed(Kind::Disconnected, side, 512)).starts_with("The device disappeared"));
         }
     }
 
     #[test]
-    fn a_bad_place_of_a_source_device_leads_to_the_tool_for_it() {
+    fn a_read_error_of_a_source_device_suggests_the_options_for_it() {
         assert!(advice(&failed(Kind::Io, Side::Source, 512)).contains("ddrescue"));
         assert!(!advice(&failed(Kind::Io, Side::Dest, 512)).contains("ddrescue"));
         assert!(!advice(&failed(Kind::Io, Side::Source, 1)).contains("ddrescue"));
     }
 
     #[test]
-    fn an_error_that_knows_better_is_left_alone() {
+    fn an_error_with_its_own_advice_is_unchanged() {
         assert_eq!(advice(&failed(Kind::Io, Side::Source, 512).advise("Try again.")), "Try again.");
         assert_eq!(advice(&Error::new(Kind::Io, "no place in it")), "");
     }

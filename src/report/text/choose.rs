@@ -8,7 +8,7 @@ use crate::report::style::{CARE, paint};
 use crate::report::table::{Align, Heading, Table};
 use crate::report::units;
 
-/// The question which disk is to be the destination of a copy of `source`, with a number before each.
+/// The question which disk is to be the destination of a copy of `source`, with a number for each.
 pub fn choose(
     source: &str,
     size: Option<u64>,
@@ -29,7 +29,7 @@ pub fn choose(
     text + &format!("Type a number from 1 to {}, anything else to stop: ", offered.len())
 }
 
-/// Lines about the disks that cannot be chosen; empty where there are none.
+/// Lines about the disks that cannot be chosen; empty without such disks.
 pub fn not_offered(others: &[(Device, Objection)], width: usize) -> String {
     let line = |(device, why): &(Device, Objection)| {
         let name = printable(&device.path.to_string_lossy());
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_question_numbers_the_disks_and_says_why_others_are_not_offered() {
+    fn the_chooser_numbers_the_disks_and_explains_why_others_are_not_offered() {
         let disk = |name: &str, size| {
             let mut device =
                 Device { name: name.to_owned(), path: format!("/dev/{name}").into(), size, ..Device::default() };

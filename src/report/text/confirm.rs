@@ -1,24 +1,24 @@
 use super::side::{describe, identity};
-use crate::core::{EndpointKind, Extent, Facts, PendingCopy, Plan};
-use crate::report::columns::{Columns, paragraph, whole};
+use crate::core::{Extent, Facts, PendingCopy, Plan};
+use crate::report::columns::{Columns, TIE, paragraph, whole};
 use crate::report::pending;
 use crate::report::printable::printable;
 use crate::report::style::{DANGER, paint};
 use crate::report::units;
 use std::io::{self, BufRead, Read, Write};
 
-/// Longer answers are not read to their end; none of them is `yes`.
+/// Maximum length of an answer; longer ones cannot be `yes`.
 const ANSWER_BYTES_MAX: u64 = 1024;
 
-/// The question before a device is overwritten: both sides, what is on them, and which of it will be lost.
+/// The question before a device is overwritten: both sides, their contents, and what will be lost.
 pub fn confirm(plan: &Plan, source: &Facts, dest: &Facts) -> String {
     let erased = erased(plan, dest);
     let mut sides = Columns::default();
     sides.row("source", describe(source, None));
     let mut lines = describe(dest, erased);
-    if dest.kind == EndpointKind::Block {
+    if dest.kind.is_fixed_size() {
         let first_end = lines.find('\n').unwrap_or(lines.len());
-        lines.insert_str(first_end, &format!("\u{fdd0} {}", whole(&paint(DANGER, "<- WILL BE ERASED"))));
+        lines.insert_str(first_end, &format!("{TIE} {}", whole(&paint(DANGER, "<- WILL BE ERASED"))));
     }
     sides.row("destination", lines);
     let mut text = sides.lines();
@@ -27,21 +27,29 @@ pub fn confirm(plan: &Plan, source: &Facts, dest: &Facts) -> String {
     text + "Type \"yes\" to continue, anything else to stop: "
 }
 
-/// The question what to do with an unfinished copy; `what` says which, as a clause.
+/// The question what to do with an unfinished copy; `what` describes it, as a clause.
 pub fn waiting_copy(what: &str, can_resume: bool) -> String {
     let go_on = if can_resume { "\"continue\" to resume it, " } else { "" };
     let text = paragraph(&printable(&format!("{what}.")));
     format!("\n{text}Type {go_on}\"restart\" to discard it, anything else to stop: ")
 }
 
-/// The question before the journal of an unfinished copy is removed; `copy`: what it says, if it can be read.
+/// The question before the journal of an unfinished copy is removed; `copy`: its contents, if it can be read.
 pub fn remove_journal(copy: Option<&PendingCopy>, journal: &str) -> String {
     let shown = copy.map_or_else(|| paragraph(&printable(&format!("journal {journal} is damaged."))), pending::one);
-    let consequence = paragraph("Without its journal this copy cannot be resumed. What was copied stays as it is.");
+    let consequence = paragraph("Without its journal this copy cannot be resumed. The copied data is not changed.");
     format!("{shown}\n{consequence}Type \"yes\" to remove the journal, anything else to stop: ")
 }
 
-/// Asks and waits for a line. True for `yes` and nothing else, in any case; the end of the input is a no.
+/// The question before an upload is aborted.
+pub fn abort_upload(object: &str, id: &str) -> String {
+    let what = paragraph(&printable(&format!(
+        "The upload {id} to {object} cannot be resumed when it is aborted. The object itself is not changed."
+    )));
+    format!("{what}Type \"yes\" to abort it, anything else to stop: ")
+}
+
+/// Asks and waits for a line. True only for `yes`, ignoring case; the end of the input counts as no.
 ///
 /// # Errors
 /// The error of reading the answer or writing the question.
@@ -49,7 +57,7 @@ pub fn ask(question: &str, input: &mut impl BufRead, out: &mut impl Write) -> io
     Ok(answer(question, input, out)? == "yes")
 }
 
-/// Asks and waits for a line. The answer in small letters, without blanks around it; empty at the end of the input.
+/// Asks and waits for a line. Returns the answer in lower case, trimmed; empty at the end of the input.
 ///
 /// # Errors
 /// As for [`ask`].
@@ -59,16 +67,18 @@ pub fn answer(question: &str, input: &mut impl BufRead, out: &mut impl Write) ->
     let mut answer = Vec::new();
     input.by_ref().take(ANSWER_BYTES_MAX).read_until(b'\n', &mut answer)?;
     if !answer.ends_with(b"\n") {
-        // The end of the input, or an answer without one: what comes next begins on a separate line.
+        // At the end of the input, or without a newline in the answer, further output begins on a separate
+        // line.
         out.write_all(b"\n")?;
     }
     Ok(String::from_utf8_lossy(answer.trim_ascii()).to_ascii_lowercase())
 }
 
-/// What will be overwritten of the dest; `None`: from a stream, it is unknown where it ends.
+/// The part of the dest that will be overwritten; `None`: the end of a stream is unknown.
 fn erased(plan: &Plan, dest: &Facts) -> Option<Extent> {
-    let len = plan.len.or_else(|| dest.size.map(|size| size.saturating_sub(plan.dest.offset)))?;
-    Some(Extent::new(plan.dest.offset, len.min(u64::MAX - plan.dest.offset)))
+    let start = plan.dest.map.start();
+    let len = plan.len.or_else(|| dest.size.map(|size| size.saturating_sub(start)))?;
+    Some(plan.dest.map.hull(len.min(u64::MAX - start)))
 }
 
 fn consequence(plan: &Plan, dest: &Facts, erased: Option<Extent>) -> String {
@@ -76,14 +86,15 @@ fn consequence(plan: &Plan, dest: &Facts, erased: Option<Extent>) -> String {
     let who = identity(dest).map(|who| format!(" ({who})")).unwrap_or_default();
     let size = dest.size.unwrap_or(u64::MAX);
     let what = match erased {
-        Some(extent) if plan.ranges.is_some() => {
-            let list = plan.ranges.as_ref().map(|ranges| printable(&ranges.name())).unwrap_or_default();
-            let bytes = units::bytes(plan.total_bytes().unwrap_or(0));
+        Some(extent) if plan.dest.map.file().is_some() => {
+            let list = plan.dest.map.name().unwrap_or_default();
+            let list = printable(&list);
+            let bytes = units::bytes(plan.len.unwrap_or(0));
             let (first, last) = (extent.offset, extent.end().saturating_sub(1));
             format!("{bytes} of {name}{who} in the {list}, between byte {first} and byte {last}")
         }
         _ if plan.len.is_none() => {
-            format!("The data on {name}{who} from byte {} to the length of the source", plan.dest.offset)
+            format!("The data on {name}{who} from byte {} to the length of the source", plan.dest.map.start())
         }
         Some(extent) if extent.offset == 0 && extent.len >= size => format!("All data on {name}{who}"),
         Some(extent) if extent.offset == 0 => {

@@ -1,4 +1,4 @@
-//! What a check of the test pattern has come to.
+//! The result of checking the test pattern.
 use super::given;
 use super::signal::signal_name;
 use crate::core::{Conclusion, Damage, DamageKind, DamagedRun, Ended, Outcome, PatternAct, Plan, Unread};
@@ -7,7 +7,7 @@ use crate::report::printable::{printable, shell_line};
 use crate::report::style::{CARE, STRONG, paint};
 use crate::report::units;
 
-/// Runs of each kind that are listed for a reader; programs get all of them.
+/// Maximum number of runs of each kind listed in text; JSON has all of them.
 const RUNS_SHOWN: usize = 4;
 
 /// The verdict in one clause.
@@ -36,19 +36,19 @@ pub(super) fn verdict(plan: &Plan, outcome: &Outcome, damage: &Damage) -> String
     }
 }
 
-/// Run and blocks of the pattern.
+/// The run and the blocks of the pattern.
 pub(super) fn pattern(plan: &Plan) -> String {
     let Some(used) = plan.pattern else { return String::new() };
     let run = used.run.map(|run| format!("run {},", whole(&named(run)))).unwrap_or_default();
     format!("{run} blocks of {}", whole(&units::exact(used.block_bytes.into())))
 }
 
-/// A run by its number, and by the time that the number is unless the user chose another.
+/// A run by its number, and by the time that the number represents unless the user chose it.
 fn named(run: u64) -> String {
     units::time_of_ms(run).map_or_else(|| run.to_string(), |time| format!("{run} of {time}"))
 }
 
-/// What is wrong: a row for each kind.
+/// Adds a row for each kind of damage.
 pub(super) fn rows(damage: &Damage, rows: &mut Columns) {
     for (index, name) in DamageKind::NAMES.iter().enumerate().filter(|(index, _)| damage.blocks[*index] > 0) {
         let mut text = whole(&units::count(damage.blocks[index], "block", "blocks"));
@@ -68,15 +68,15 @@ pub(super) fn rows(damage: &Damage, rows: &mut Columns) {
     }
 }
 
-/// A run as offset and length, with what tells it from others of its kind.
+/// A run as offset and length, with its distinguishing details.
 fn describe_damage(run: &DamagedRun) -> String {
     let place = |offset: u64| format!("{offset}+{}", run.extent.len);
     let here = whole(&place(run.extent.offset));
-    let there = |distance: i64| run.extent.offset.wrapping_add_signed(distance);
+    let at_distance = |distance: i64| run.extent.offset.wrapping_add_signed(distance);
     match run.kind {
-        DamageKind::Swapped { distance } => format!("{here} with {}", whole(&place(there(distance)))),
+        DamageKind::Swapped { distance } => format!("{here} with {}", whole(&place(at_distance(distance)))),
         DamageKind::Misplaced { distance, run } => {
-            format!("{here} holds {} of run {}", whole(&format!("byte {}", there(distance))), whole(&named(run)))
+            format!("{here} holds {} of run {}", whole(&format!("byte {}", at_distance(distance))), whole(&named(run)))
         }
         DamageKind::Stale { run } => format!("{here} of run {}", whole(&named(run))),
         DamageKind::Torn => format!("{here} at {}", whole(&format!("byte {}", run.first))),
@@ -85,7 +85,7 @@ fn describe_damage(run: &DamagedRun) -> String {
     }
 }
 
-/// What all the damage says about the disk: a paragraph, where it says anything.
+/// A paragraph about what the damage as a whole indicates; empty if it indicates nothing.
 pub(super) fn conclusion(plan: &Plan, damage: &Damage) -> String {
     let name = printable(&plan.source.address);
     let text = match damage.conclusion {
@@ -101,7 +101,7 @@ pub(super) fn conclusion(plan: &Plan, damage: &Damage) -> String {
     format!("\n{}", paragraph(&text))
 }
 
-/// The command that checks what was written, on a separate line.
+/// The command that checks the written pattern, on a separate line.
 pub(super) fn how_to_check(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     let Some(used) = plan.pattern.filter(|used| used.act == PatternAct::Write && outcome.ended_well()) else {
         return String::new();
@@ -109,7 +109,7 @@ pub(super) fn how_to_check(plan: &Plan, outcome: &Outcome, args: &[String]) -> S
     let mut words: Vec<String> = ["haul", "pattern", "check"].map(str::to_owned).into();
     let mut option = |name: &str, value: Option<u64>| words.extend(value.map(|value| format!("{name}={value}")));
     option("--run", used.run);
-    option("--seek", Some(plan.dest.offset).filter(|&offset| offset > 0));
+    option("--seek", Some(plan.dest.map.start()).filter(|&offset| offset > 0));
     let ranged = given::has("--count", args);
     option("--count", plan.len.filter(|_| ranged));
     words.push(plan.dest.address.clone());

@@ -1,4 +1,4 @@
-//! What two sides that were compared have come to.
+//! The result of comparing two sides.
 use super::signal::signal_name;
 use crate::core::{Differences, Ended, Extent, ExtentSet, Outcome, Plan, Route, Side, Unread};
 use crate::report::columns::{Columns, whole};
@@ -6,7 +6,7 @@ use crate::report::printable::printable;
 use crate::report::style::{CARE, STRONG, paint};
 use crate::report::units;
 
-/// Runs that are listed for a reader; programs get all of them.
+/// Maximum number of runs listed in text; JSON has all of them.
 const RUNS_SHOWN: usize = 8;
 
 /// The verdict in one clause.
@@ -33,7 +33,7 @@ pub(super) fn verdict(plan: &Plan, outcome: &Outcome, differences: &Differences)
     }
 }
 
-/// Where they differ.
+/// Adds rows about the differences.
 pub(super) fn rows(plan: &Plan, differences: &Differences, rows: &mut Columns) {
     if differences.bytes > 0 && plan.route == Route::ReadBack {
         rows.row("differing", format!("blocks with {}", whole(&units::bytes(differences.bytes))));
@@ -56,19 +56,20 @@ pub(super) fn rows(plan: &Plan, differences: &Differences, rows: &mut Columns) {
     }
 }
 
-/// One byte, on both sides where it does not lie at the same offset.
+/// The offset of a byte, on both sides if they differ.
 fn place(plan: &Plan, offset: u64) -> String {
-    let [source, dest] = [Side::Source, Side::Dest].map(|side| plan.side(side).offset + offset);
+    let [source, dest] = [Side::Source, Side::Dest].map(|side| plan.side(side).map.at(offset));
     match source == dest {
         true => format!("byte {}", whole(&dest.to_string())),
         false => format!("byte {source} of the source, {dest} of the destination"),
     }
 }
 
-/// Some runs, as offset and length on the dest.
+/// Some of the runs, as offset and length on the dest.
 pub(super) fn runs(plan: &Plan, runs: &ExtentSet) -> String {
-    let mut shown: Vec<String> = runs.iter().take(RUNS_SHOWN).map(|run| describe_run(plan, run)).collect();
-    match runs.count().saturating_sub(RUNS_SHOWN) {
+    let places: ExtentSet = runs.iter().flat_map(|run| plan.dest.map.places(run)).collect();
+    let mut shown: Vec<String> = places.iter().take(RUNS_SHOWN).map(describe_run).collect();
+    match places.count().saturating_sub(RUNS_SHOWN) {
         0 => {}
         more => shown.push(format!("and {more} more; all with --json")),
     }
@@ -76,6 +77,6 @@ pub(super) fn runs(plan: &Plan, runs: &ExtentSet) -> String {
 }
 
 /// A run as offset and length on the dest.
-fn describe_run(plan: &Plan, run: Extent) -> String {
-    whole(&format!("{}+{}", plan.dest.offset + run.offset, run.len))
+fn describe_run(run: Extent) -> String {
+    whole(&format!("{}+{}", run.offset, run.len))
 }

@@ -1,4 +1,4 @@
-//! How a copy ended, how much arrived and how fast: what the short report and the full one have in common.
+//! How a copy ended, how much was copied and how fast: common to the short report and the full one.
 use super::signal::signal_name;
 use super::{damage, dests, differences, memory_check, unread, verified};
 use crate::core::{Direction, Durability, Ended, EndpointKind, Outcome, Plan, Route, Unread};
@@ -6,22 +6,22 @@ use crate::report::columns::whole;
 use crate::report::printable::printable;
 use crate::report::units;
 
-/// One line that says how it ended, how much arrived, and how fast.
+/// One line: how it ended, how much was copied, and how fast.
 pub(crate) fn headline(plan: &Plan, outcome: &Outcome) -> String {
     format!("{} in {}", what(plan, outcome), how_fast(plan, outcome))
 }
 
-/// How it ended, and how much arrived.
+/// How it ended, and how much was copied.
 pub(super) fn what(plan: &Plan, outcome: &Outcome) -> String {
     let judged = outcome.damage.as_ref().map(|found| damage::verdict(plan, outcome, found));
     let compared = outcome.differences.as_ref().map(|found| differences::verdict(plan, outcome, found));
     if let Some(verdict) = judged.or(compared) {
         return verdict;
     }
-    let amount = match plan.total_bytes() {
-        // What was written behind a gap is not guaranteed.
+    let amount = match plan.len {
+        // Data written after a gap is not guaranteed.
         Some(len) if !matches!(outcome.ended, Ended::Complete) => {
-            let claimed = plan.claimed_bytes(outcome.claimed);
+            let claimed = outcome.claimed.len;
             format!("{} of {} ({} %)", units::size(claimed), units::size(len), units::percent(claimed, len))
         }
         _ => units::size(outcome.totals.copied_bytes()),
@@ -35,7 +35,7 @@ pub(super) fn what(plan: &Plan, outcome: &Outcome) -> String {
     }
 }
 
-/// How long it took, how fast that is, whether it is durable, and whether it is right.
+/// The duration, the rate, whether the data is durable, and whether it is correct.
 pub(super) fn how_fast(plan: &Plan, outcome: &Outcome) -> String {
     let copied = outcome.totals.copied_bytes();
     let mut text = whole(&units::duration(outcome.elapsed));
@@ -64,12 +64,17 @@ pub(super) fn how_fast(plan: &Plan, outcome: &Outcome) -> String {
     text + &unread::clause(outcome)
 }
 
-/// Nothing is reported about dests that store nothing.
+/// The state of an object that is not complete.
+const IN_PARTS: &str = "stored in parts";
+
+/// Empty for dests that store nothing.
 fn durability(plan: &Plan, outcome: &Outcome) -> &'static str {
     match plan.dest.kind {
         EndpointKind::Pipe | EndpointKind::Socket | EndpointKind::Terminal | EndpointKind::Character => "",
         EndpointKind::Null | EndpointKind::Endless | EndpointKind::Pattern => "",
         _ if !plan.route.writes() => "",
+        // Only a complete object is visible; its parts are stored.
+        EndpointKind::Object if !matches!(outcome.ended, Ended::Complete) && outcome.durable => IN_PARTS,
         _ => match outcome.durability() {
             Durability::Medium => "durable",
             Durability::Memory => "in memory",
@@ -78,7 +83,7 @@ fn durability(plan: &Plan, outcome: &Outcome) -> &'static str {
     }
 }
 
-/// That it is no further than in memory, and why.
+/// States that the data is only in memory, and why.
 fn in_memory(outcome: &Outcome) -> String {
     let memory = printable(outcome.memory.as_deref().unwrap_or_default());
     format!("in memory: the destination is on {memory}, and a power loss erases it")
@@ -87,10 +92,7 @@ fn in_memory(outcome: &Outcome) -> String {
 pub(super) fn claimed(plan: &Plan, outcome: &Outcome) -> String {
     let claimed = outcome.claimed;
     if claimed.is_empty() {
-        return match plan.route {
-            Route::Copy | Route::Delta { .. } => "nothing".to_owned(),
-            Route::Compare { .. } | Route::ReadBack => "nothing".to_owned(),
-        };
+        return "nothing".to_owned();
     }
     let place = match plan.direction {
         Direction::Forward => "first",
@@ -100,19 +102,19 @@ pub(super) fn claimed(plan: &Plan, outcome: &Outcome) -> String {
         "" => "",
         "durable" => "; durable",
         "in memory" => "; only in memory",
+        IN_PARTS => "; stored in parts, not visible",
         _ => "; not durable",
     };
-    let what = if plan.route.writes() { "copied" } else { "compared" };
     let but = match outcome.unread.iter().all(Unread::is_empty) {
         true => "",
         false => ", except unreadable sectors",
     };
-    let bytes = whole(&units::bytes(plan.claimed_bytes(claimed)));
-    let of = plan.ranges.as_ref().map(|ranges| format!(" of the {}", printable(&ranges.name()))).unwrap_or_default();
-    format!("the {place} {bytes}{of}, {what} contiguously{but}{durable}")
+    let bytes = whole(&units::bytes(claimed.len));
+    let of = plan.list().map(|list| format!(" of the {}", printable(&list))).unwrap_or_default();
+    format!("the {place} {bytes}{of}, contiguous{but}{durable}")
 }
 
-/// What is durable by the journal; nothing of one that was never needed.
+/// The durable part according to the journal; empty if no journal was needed.
 pub(super) fn journal(outcome: &Outcome) -> String {
     let Some(kept) = &outcome.kept else { return String::new() };
     let mut text = Vec::new();

@@ -4,7 +4,7 @@ use crate::report::printable::printable;
 use crate::report::style::{CARE, DANGER, paint};
 use std::io;
 
-/// An error as one message: what failed and where, the kernel's words, and on a separate line what to do.
+/// An error as one message: what failed and where, the kernel's message, and on a separate line the advice.
 pub fn error(error: &Error) -> String {
     let mut text = lines(&format!("{} ", paint(DANGER, "haul:")), "      ", &message(error));
     let advice = super::advice(error);
@@ -14,17 +14,17 @@ pub fn error(error: &Error) -> String {
     text
 }
 
-/// What was done, in a line.
+/// A line about what was done.
 pub fn info(words: &str) -> String {
     lines("haul: ", "      ", &printable(words))
 }
 
-/// Something that the user should know before a copy begins, and that does not keep it from beginning.
+/// A warning that does not prevent the copy.
 pub fn warning(warning: &str) -> String {
     lines(&format!("{} warning: ", paint(CARE, "haul:")), "      ", &printable(warning))
 }
 
-/// The first line of it, without the name of the program.
+/// The first line of an error, without the name of the program.
 pub(crate) fn message(error: &Error) -> String {
     let mut text = printable(&error.to_string());
     if let Some(source) = &error.source {
@@ -34,7 +34,7 @@ pub(crate) fn message(error: &Error) -> String {
     text
 }
 
-/// The kernel's error, without the number that Rust adds: those who want that look into the JSON.
+/// The kernel's error message, without the number that Rust appends: JSON has it.
 pub(crate) fn kernel_words(error: &io::Error) -> String {
     let words = error.to_string();
     let number = error.raw_os_error().map(|number| format!(" (os error {number})"));

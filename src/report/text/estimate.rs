@@ -53,7 +53,7 @@ fn binds(bound: Bound) -> String {
     }
 }
 
-/// What was estimated, beside the result of it; empty if there is none.
+/// The estimate, compared with the actual duration; empty without an estimate.
 pub(crate) fn estimated(outcome: &Outcome) -> String {
     let Some(before) = &outcome.estimate else { return String::new() };
     let mut text = match before.time() {

@@ -2,11 +2,11 @@
 
 /// Short options that take a value, and their long forms.
 const WITH_VALUE: [(char, &str); 3] = [('b', "--block-size"), ('c', "--count"), ('l', "--limit")];
-/// Short options that take none.
+/// Short options without a value.
 const FLAGS: [char; 4] = ['y', 'n', 'v', 'q'];
 
-/// The words with one option in each: `-yc 5` as `-y --count 5`, so that one that is replaced is found. Words behind
-/// `--` are operands.
+/// The words with one option each: `-yc 5` becomes `-y --count 5`, so that an option to be replaced can be
+/// found. Words after `--` are operands.
 pub(super) fn spelled_out(args: &[String]) -> Vec<String> {
     let mut words = Vec::new();
     let mut rest = args.iter();
@@ -15,21 +15,21 @@ pub(super) fn spelled_out(args: &[String]) -> Vec<String> {
         if word == "--" {
             words.extend(rest.by_ref().cloned());
         } else if words.last().is_some_and(|last| WITH_VALUE.iter().any(|(_, long)| last == long)) {
-            // Its value, whatever it looks like.
+            // Its value, even if it looks like an option.
             words.extend(rest.next().cloned());
         }
     }
     words
 }
 
-/// The option is among these words, with its value behind `=` or in the next word.
+/// Whether the option is among these words, with its value after `=` or in the next word.
 pub(super) fn has(option: &str, args: &[String]) -> bool {
     let spelled_out = spelled_out(args);
     let options = spelled_out.iter().take_while(|word| *word != "--");
     options.map(|word| word.split('=').next().unwrap_or_default()).any(|word| word == option)
 }
 
-/// The options of a word of short ones; `None` of any other word.
+/// The options in a word of short ones; `None` for any other word.
 fn short_options(word: &str) -> Option<Vec<String>> {
     let letters = word.strip_prefix('-').filter(|letters| !letters.is_empty() && !letters.starts_with('-'))?;
     let mut options = Vec::new();
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn short_options_are_taken_apart_and_other_words_stay() {
+    fn combined_short_options_are_split_and_other_words_kept() {
         let table = [
             ("copy -c 5 a b", "copy --count 5 a b"),
             ("copy -c5 -yvc=1M a b", "copy --count=5 -y -v --count=1M a b"),

@@ -4,19 +4,19 @@ use crate::report::columns::whole;
 use crate::report::style::{CARE, paint};
 use crate::report::units;
 
-/// The last words of the headline of a copy that is not read back.
+/// The end of the headline of a copy that is not read back.
 pub(super) fn verdict(plan: &Plan, outcome: &Outcome) -> Option<String> {
     let check = outcome.memory_check.filter(|_| outcome.ended_well() && !not_checked(plan).is_empty())?;
     check.changed_at.is_none().then(|| "unchanged in memory".to_owned())
 }
 
-/// The same where something changed, or could not be read back.
+/// The same if a block changed, or the dest could not be read back.
 pub(super) fn what_is_open(plan: &Plan, outcome: &Outcome) -> String {
     let changed = outcome.memory_check.is_some_and(|check| check.changed_at.is_some());
     if changed || !not_checked(plan).is_empty() { row(plan, outcome) } else { String::new() }
 }
 
-/// What was compared, and what that does not prove; nothing where it was not asked for.
+/// What was compared, and what that does not prove; empty if it was not requested.
 pub(super) fn row(plan: &Plan, outcome: &Outcome) -> String {
     let Some(MemoryCheck { unchanged_bytes, changed_at }) = outcome.memory_check else { return String::new() };
     let amount = whole(&units::bytes(unchanged_bytes));
@@ -27,7 +27,7 @@ pub(super) fn row(plan: &Plan, outcome: &Outcome) -> String {
     text + &not_checked(plan)
 }
 
-/// What `--verify` does not cover where a stream cannot be read back.
+/// What `--verify` does not cover for a stream, which cannot be read back.
 fn not_checked(plan: &Plan) -> String {
     let kinds = plan.dests.iter().map(|dest| dest.side.kind).chain([plan.dest.kind]);
     match kinds.into_iter().find(|kind| kind.is_stream()) {

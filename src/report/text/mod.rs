@@ -1,5 +1,6 @@
-//! Plan, outcome, errors and questions for people, made for 80 columns. Every text is whole lines but the question,
-//! whose answer follows on its last one, and may carry colour, which [`super::Out`] takes out where it is not wanted.
+//! Plan, outcome, errors and questions as text for 80 columns. Every text consists of whole lines, except
+//! questions, whose answer follows on the last one. Texts may contain colour, which [`super::Out`] removes if
+//! it is disabled.
 mod advice;
 mod choose;
 mod confirm;
@@ -22,15 +23,16 @@ mod short;
 pub(crate) mod side;
 mod signal;
 mod unread;
+mod uploads;
 mod usage;
 mod verified;
 mod writing;
 
 pub(crate) use advice::advice;
 pub use choose::{choose, not_offered};
-pub use confirm::{answer, ask, confirm, remove_journal, waiting_copy};
-pub(crate) use dests::rest as rest_of_dest;
+pub use confirm::{abort_upload, answer, ask, confirm, remove_journal, waiting_copy};
 pub use dests::{catching_up, dropped};
+pub(crate) use dests::{rest as rest_of_dest, results as dest_results};
 pub use digests::digest_lines;
 pub use doubts::{above_the_link, kept, paged};
 pub(crate) use ending::headline;
@@ -40,8 +42,9 @@ pub(crate) use estimate::estimated;
 pub use outcome::outcome;
 pub(crate) use outcome::{bottleneck, rate, time};
 pub use plan::plan;
-pub use rest::continue_command;
+pub use rest::{continue_command, no_continuation};
 pub(crate) use side::described;
+pub use uploads::uploads;
 pub use usage::usage;
 pub use writing::{nothing_to_put_back, put_back_earlier, putting_back};
 

@@ -6,7 +6,7 @@ use crate::core::{
     Decision, Ended, EndpointKind, EngineKind, Latency, Outcome, PatternAct, Plan, PlanNotes, Route, Side, Totals,
 };
 use crate::plan::Verbosity;
-use crate::report::columns::{Columns, beside, paragraph, whole, width, wrap};
+use crate::report::columns::{Columns, TIE, beside, paragraph, whole, width, wrap};
 use crate::report::printable::{printable, shell_line};
 use crate::report::style::{CARE, STRONG, paint};
 use crate::report::units;
@@ -14,9 +14,9 @@ use std::time::Duration;
 
 const GIB: f64 = (1u64 << 30) as f64;
 
-/// The report at the end: what failed, then as much as `verbosity` asks for, then how to go on where the copy is not
-/// complete; nothing of a copy that was to be quiet and is as it should be. `args` is the command line as given,
-/// without the name of the program.
+/// The final report: errors, then as much as `verbosity` requests, then how to continue an incomplete copy;
+/// empty for a successful copy with --quiet. `args` is the command line as given, without the name of the
+/// program.
 pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String], verbosity: Verbosity) -> String {
     let Decision { plan, notes } = decision;
     let as_it_should_be = matches!(outcome.ended, Ended::Complete) && !outcome.is_wrong() && !outcome.is_unread();
@@ -32,7 +32,7 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String], verbosit
     if verbosity == Verbosity::Everything {
         text += &super::plan::reasons(&notes.why);
     }
-    // What costs time alone is for those who ask where it went.
+    // Fallbacks that only cost time are listed only in the full report.
     let fallbacks: &[String] =
         if matches!(verbosity, Verbosity::Full | Verbosity::Everything) { &outcome.fallbacks } else { &[] };
     for note in outcome.notes.iter().chain(fallbacks) {
@@ -42,11 +42,11 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String], verbosit
         text += &damage::conclusion(plan, found);
     }
     text += &damage::how_to_check(plan, outcome, args);
-    text += &dests::how_to_go_on(plan, outcome, args);
-    text + &how_to_go_on(plan, outcome, args)
+    text += &dests::next_steps(plan, outcome, args);
+    text + &next_steps(plan, outcome, args)
 }
 
-/// What happened in one line, then everything that was measured.
+/// The result on one line, then all measurements.
 fn full(Decision { plan, notes }: &Decision, outcome: &Outcome) -> String {
     let mut text = wrap(&format!("{} ", paint(STRONG, "haul:")), "      ", &headline(plan, outcome), width());
     let mut rows = Columns::default();
@@ -103,7 +103,11 @@ fn side(plan: &Plan, side: Side) -> String {
     }
     let (address, path) = (printable(&side.address), printable(&side.path.to_string_lossy()));
     let name = if address == path { address } else { format!("{address} → {path}") };
-    let start = if side.offset > 0 { format!(" from byte {}", side.offset) } else { String::new() };
+    let start = match (side.map.name(), side.map.start()) {
+        (Some(list), _) => format!(", {}", printable(&list)),
+        (None, 0) => String::new(),
+        (None, start) => format!(" from byte {start}"),
+    };
     let access = match side.kind {
         _ if side.through.is_some() => ", passthrough".to_owned(),
         EndpointKind::File | EndpointKind::Block => format!(", {}", side.access.cache.name()),
@@ -154,7 +158,7 @@ pub(crate) fn time(outcome: &Outcome) -> String {
     text
 }
 
-/// With the flush, which is what counts, and without it, which is what other tools tell.
+/// With the flush, which is the relevant rate, and without it, which other tools report.
 pub(crate) fn rate(outcome: &Outcome) -> String {
     let copied = outcome.totals.copied_bytes();
     let Some(all) = units::per_second(copied, outcome.elapsed).filter(|_| copied > 0) else { return String::new() };
@@ -178,10 +182,10 @@ fn cpu(outcome: &Outcome) -> String {
     if copied > 0 {
         let (giga, in_gib) = units::giga();
         let per_giga = (usage.user + usage.system).as_secs_f64() * GIB * in_gib / copied as f64;
-        // Of a copy of a few bytes the number would be huge and say nothing.
+        // For a copy of a few bytes the number would be large and meaningless.
         if copied >= 1 << 20 {
             let per_giga = Duration::try_from_secs_f64(per_giga).unwrap_or(Duration::MAX);
-            text += &format!(", {} per\u{fdd0}{giga}", whole(&units::seconds(per_giga)));
+            text += &format!(", {} per{TIE}{giga}", whole(&units::seconds(per_giga)));
         }
     }
     text
@@ -199,7 +203,7 @@ fn engine(notes: &PlanNotes, outcome: &Outcome) -> String {
     text
 }
 
-/// Which side held the copy back, as a share of the time before the flush.
+/// The bottleneck, as a share of the time before the flush.
 pub(crate) fn bottleneck(outcome: &Outcome) -> String {
     let copying = outcome.elapsed.saturating_sub(outcome.flushing);
     let [source, dest] = outcome.sides.each_ref().map(|side| side.waited);
@@ -220,7 +224,7 @@ pub(crate) fn bottleneck(outcome: &Outcome) -> String {
     let [source_idle, dest_idle] = outcome.sides.each_ref().map(|side| side.idle);
     if !(source_idle + dest_idle).is_zero() {
         let shares = [source_idle, dest_idle].map(|idle| whole(&units::share(idle, copying)));
-        text += &format!("; idle: source\u{fdd0}{}, destination\u{fdd0}{}", shares[0], shares[1]);
+        text += &format!("; idle: source{TIE}{}, destination{TIE}{}", shares[0], shares[1]);
     }
     text
 }
@@ -242,11 +246,11 @@ fn requests(plan: &Plan, outcome: &Outcome, side: Side) -> String {
     if latency.count == 1 {
         text += &format!(" in {}", in_words(latency.max_us));
     } else if latency.count > 1 {
-        // The dest of a copy of differences is read, too, and by far more often.
+        // With --delta the dest is read, too, and far more often.
         let with_reads = matches!(plan.route, Route::Delta { .. }) && side == Side::Dest;
         text += if with_reads { "; including reads of the destination" } else { ";" };
-        text += &format!(" latency p50\u{fdd0}{}, p90\u{fdd0}{},", in_words(latency.p50_us), in_words(latency.p90_us));
-        text += &format!(" p99\u{fdd0}{}, max\u{fdd0}{}", in_words(latency.p99_us), in_words(latency.max_us));
+        text += &format!(" latency p50{TIE}{}, p90{TIE}{},", in_words(latency.p50_us), in_words(latency.p90_us));
+        text += &format!(" p99{TIE}{}, max{TIE}{}", in_words(latency.p99_us), in_words(latency.max_us));
     }
     text
 }
@@ -261,8 +265,8 @@ fn page_cache(outcome: &Outcome) -> String {
     in_words.collect::<Vec<_>>().join(", ")
 }
 
-/// The command stands on a line of its own and is not wrapped, so that it can be copied.
-fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
+/// The command is on a separate line and is not wrapped, so that it can be copied.
+fn next_steps(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     match Rest::of(plan, outcome, args) {
         Rest::Nothing => String::new(),
         Rest::Impossible(reason) => format!("\n{}", paragraph(&reason)),
@@ -274,8 +278,12 @@ fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
                 (Ended::Interrupted(_) | Ended::OutOfTime, _) => &format!("To {verb} the rest:"),
                 _ => &format!("To {verb} the rest, after fixing the cause:"),
             };
-            let hashes =
-                if plan.hashes.is_empty() { "" } else { "(A digest of all data requires copying all of it.)\n" };
+            // A resumed copy reads again what the digest is missing.
+            let resumes = words.iter().any(|word| word == "--resume");
+            let hashes = match plan.hashes.is_empty() || resumes {
+                true => "",
+                false => "(A digest of all data requires copying all of it.)\n",
+            };
             format!("\n{what}\n  {}\n{hashes}", shell_line(words))
         }
     }

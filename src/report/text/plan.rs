@@ -6,10 +6,10 @@ use crate::report::printable::printable;
 use crate::report::style::{CARE, STRONG, paint};
 use crate::report::units;
 
-/// Choices up to this width are in a column, with their reasons beside them.
+/// Maximum width of a choice that has its reason beside it.
 const CHOICE_WIDTH: usize = 20;
 
-/// The whole plan, for `--dry-run`.
+/// The complete plan, for `--dry-run`.
 pub fn plan(decision: &Decision, source: &Facts, dest: &Facts, estimate: Option<Estimate>) -> String {
     let Decision { plan, notes } = decision;
     let mut text = message("", "  ", &paint(STRONG, &headline(plan))) + "\n";
@@ -30,15 +30,15 @@ pub fn plan(decision: &Decision, source: &Facts, dest: &Facts, estimate: Option<
     text
 }
 
-/// What is known of a side, and how the kernel treats requests to it.
+/// The properties of a side, and the kernel's queue settings for it.
 fn with_queue(facts: &Facts) -> String {
     let lines = [describe(facts, None)].into_iter().chain(queue::of_side(facts));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// What goes where, in one line.
+/// Source, destination and amount, in one line.
 pub(super) fn headline(plan: &Plan) -> String {
-    let amount = plan.total_bytes().map_or_else(|| "a stream".to_owned(), units::size);
+    let amount = plan.len.map_or_else(|| "a stream".to_owned(), units::size);
     let source = printable(&plan.source.address);
     let also = plan.dests.iter().skip(1).map(|other| format!(", {}", printable(&other.side.address)));
     let dest = printable(&plan.dest.address) + &also.collect::<String>();
@@ -53,15 +53,15 @@ pub(super) fn headline(plan: &Plan) -> String {
     }
 }
 
-/// Where the bytes lie on both sides; both ends are reported, for that is where mistakes are made.
+/// The range on both sides, with both ends, because mistakes are most likely there.
 fn range(Decision { plan, notes }: &Decision, source: &Facts, dest: &Facts) -> String {
-    let len = plan.total_bytes().map_or_else(|| "to the end of the source".to_owned(), |len| whole(&units::exact(len)));
+    let len = plan.len.map_or_else(|| "to the end of the source".to_owned(), |len| whole(&units::exact(len)));
     let because = notes.range.as_ref().map(|reason| printable(&reason.because));
     let mut text = because.map_or_else(|| len.clone(), |because| format!("{len}: {because}"));
-    if plan.source.offset > 0 {
+    if plan.source.map.file().is_none() && plan.source.map.start() > 0 {
         text += &format!(", {}", from("source", &plan.source, source.logical_block_bytes));
     }
-    if plan.dest.offset > 0 {
+    if plan.dest.map.file().is_none() && plan.dest.map.start() > 0 {
         text += &format!(", {}", from("destination", &plan.dest, dest.logical_block_bytes));
     }
     if plan.direction == Direction::Backward {
@@ -71,14 +71,16 @@ fn range(Decision { plan, notes }: &Decision, source: &Facts, dest: &Facts) -> S
 }
 
 fn from(name: &str, side: &PlanSide, sector_bytes: u32) -> String {
+    let start = side.map.start();
     let sector = match u64::from(sector_bytes) {
-        bytes if bytes > 1 && side.offset.is_multiple_of(bytes) => format!(" (sector {})", side.offset / bytes),
+        bytes if bytes > 1 && start.is_multiple_of(bytes) => format!(" (sector {})", start / bytes),
         _ => String::new(),
     };
-    whole(&format!("from byte {}{sector} of the {name}", side.offset))
+    whole(&format!("from byte {start}{sector} of the {name}"))
 }
 
-/// Topic, choice and reason in three columns; a choice too long for its column has its reason on the next line.
+/// Topic, choice and reason in three columns; if a choice is too long for its column, its reason is on the next
+/// line.
 pub(super) fn reasons(why: &[Reason]) -> String {
     let topics = why.iter().map(|reason| columns(reason.topic)).max().unwrap_or(0);
     let fits = |reason: &&Reason| columns(&reason.choice) <= CHOICE_WIDTH;

@@ -1,10 +1,10 @@
-//! How the kernel treats requests to a disk: scheduler and read-ahead, and which of them would suit it better.
+//! The kernel's queue settings for a disk: scheduler and read-ahead, and better ones.
 use crate::core::{Facts, QueuePolicy, SchedulerAdvice};
 use crate::report::columns::whole;
 use crate::report::printable::printable;
 use crate::report::units;
 
-/// Scheduler and read-ahead; `None` where the kernel says neither.
+/// Scheduler and read-ahead; `None` where the kernel reports neither.
 pub(crate) fn policy(policy: &QueuePolicy) -> Option<String> {
     let scheduler = policy.scheduler.iter().map(|name| whole(&format!("scheduler {}", printable(name))));
     let read_ahead = policy.read_ahead_bytes.iter().map(|&bytes| match bytes {
@@ -15,7 +15,7 @@ pub(crate) fn policy(policy: &QueuePolicy) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// The same of a side, with advice. Commands of its own go past the kernel's queue.
+/// The same for a side, with advice. Passthrough commands bypass the kernel's queue.
 pub(crate) fn of_side(facts: &Facts) -> Option<String> {
     if facts.passthrough.as_ref().is_some_and(|node| node.named) {
         return None;
@@ -31,14 +31,14 @@ pub(crate) fn of_side(facts: &Facts) -> Option<String> {
 fn advised(advice: SchedulerAdvice, disk: &str) -> String {
     let command = format!("echo {} >/sys/block/{}/queue/scheduler", advice.scheduler(), printable(disk));
     let why = match advice {
-        SchedulerAdvice::SortForHead => "the kernel does not sort requests for this rotational disk",
-        SchedulerAdvice::NoTurnsWithoutHead => "fair queueing between processes costs IOPS on an SSD",
+        SchedulerAdvice::SortRotational => "the kernel does not sort requests for this rotational disk",
+        SchedulerAdvice::NoTimeSlicesOnSsd => "fair queueing between processes costs IOPS on an SSD",
     };
     format!("{why}; to change it: '{}'", whole(&command))
 }
 
-/// Advice where reading through the page cache has reached less than [`AHEAD_SHARE`] of reading past it, and little is
-/// read ahead.
+/// Advice if buffered reads have reached less than [`AHEAD_SHARE`] of the rate of direct reads, and read-ahead
+/// is small.
 pub(crate) fn read_ahead_advice(facts: &Facts, buffered_per_s: f64, direct_per_s: f64) -> Option<String> {
     let policy = &facts.queue_policy;
     let little = policy.read_ahead_bytes.filter(|&bytes| bytes < AHEAD_BYTES)?;
@@ -55,17 +55,18 @@ pub(crate) fn read_ahead_advice(facts: &Facts, buffered_per_s: f64, direct_per_s
     ))
 }
 
-/// Below this share of reading past the page cache, reading through it is slow.
+/// Share of the rate of direct reads below which buffered reads are slow.
 const AHEAD_SHARE: f64 = 0.85;
-/// As much as keeps a fast disk busy.
+/// A read-ahead that keeps a fast disk busy.
 const AHEAD_BYTES: u64 = 4 << 20;
-/// The unit of blockdev.
+/// The unit of `blockdev --setra`.
 const SECTOR_BYTES: u64 = 512;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::core::EndpointKind;
+    use crate::report::columns::untied;
 
     fn disk(scheduler: &str, rotational: bool) -> Facts {
         let mut facts = Facts::new("/dev/sda", EndpointKind::Block);
@@ -80,24 +81,24 @@ mod tests {
         facts
     }
 
-    fn told(facts: &Facts) -> String {
-        of_side(facts).unwrap().replace('\u{fdd0}', " ")
+    fn reported(facts: &Facts) -> String {
+        untied(&of_side(facts).unwrap())
     }
 
     #[test]
-    fn scheduler_and_read_ahead_are_told_with_advice_where_another_suits_the_disk() {
-        assert_eq!(told(&disk("mq-deadline", true)), "scheduler mq-deadline, read-ahead 128 KiB");
-        let text = told(&disk("none", true));
+    fn scheduler_and_read_ahead_are_reported_with_advice_for_a_better_one() {
+        assert_eq!(reported(&disk("mq-deadline", true)), "scheduler mq-deadline, read-ahead 128 KiB");
+        let text = reported(&disk("none", true));
         assert!(text.ends_with("to change it: 'echo mq-deadline >/sys/block/sda/queue/scheduler'"), "{text}");
-        let text = told(&disk("bfq", false));
+        let text = reported(&disk("bfq", false));
         assert!(text.ends_with("to change it: 'echo none >/sys/block/sda/queue/scheduler'"), "{text}");
         assert_eq!(of_side(&Facts::new("-", EndpointKind::Pipe)), None);
     }
 
     #[test]
-    fn more_read_ahead_is_advised_only_where_the_page_cache_was_slower_and_little_is_read_ahead() {
+    fn more_read_ahead_is_advised_only_if_buffered_reads_were_slower_with_little_of_it() {
         let facts = disk("none", false);
-        let text = read_ahead_advice(&facts, 5e8, 1e9).unwrap().replace('\u{fdd0}', " ");
+        let text = untied(&read_ahead_advice(&facts, 5e8, 1e9).unwrap());
         assert!(text.contains("reach 50 %") && text.contains("'blockdev --setra 8192 /dev/sda'"), "{text}");
         assert_eq!(read_ahead_advice(&facts, 9.5e8, 1e9), None);
         let mut plenty = facts.clone();

@@ -1,28 +1,28 @@
-//! What is left of a copy that ended early, and the command that copies it.
+//! The remaining part of a copy that ended early, and the command that copies it.
 use super::given::spelled_out;
-use crate::core::{Direction, Ended, EndpointKind, Extent, Outcome, Plan, PlanSide, Route};
+use crate::core::{Direction, Ended, EndpointKind, Extent, Outcome, Plan, PlanSide, Route, Side};
 use crate::report::printable::{printable, shell_line_as_it_is};
 
-/// Options that the command sets again, or that make no sense for a rest; each takes a value.
+/// Options that the command sets itself, or that do not apply to the rest; each takes a value.
 const REPLACED: [&str; 6] = ["--skip", "--seek", "--count", "--hash", "--run", "--mapfile"];
 
-/// What is left of a copy, and what can be done about it.
+/// The remaining part of a copy, and how to copy it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rest {
-    /// Nothing.
+    /// Nothing remains.
     Nothing,
-    /// This command, words in order, not quoted, copies what is left.
+    /// This command copies the rest; words in order, not quoted.
     Command(Vec<String>),
-    /// No command can, for this reason: a sentence.
+    /// No command can copy it, for this reason: a sentence.
     Impossible(String),
 }
 
 impl Rest {
-    /// What is left after `outcome`. `args` is the command line as given, without the name of the program.
+    /// The rest after `outcome`. `args` is the command line as given, without the name of the program.
     pub fn of(plan: &Plan, outcome: &Outcome, args: &[String]) -> Rest {
         let args = &spelled_out(args);
         let complete = matches!(outcome.ended, Ended::Complete);
-        // Dests that lack different bytes have a command each.
+        // Dests that lack different bytes have separate commands.
         if outcome.dests_differ() {
             return Rest::Nothing;
         }
@@ -46,21 +46,23 @@ impl Rest {
     }
 }
 
-/// A file that was not emptied first becomes as long as the source at the end, which a copy of a range would not do.
+/// Whether the copy sets the end of a file that it does not truncate first, which a copy of a range would not
+/// do.
 fn is_cut_at_the_end(plan: &Plan) -> bool {
     matches!(plan.route, Route::Delta { .. }) && plan.set_end
 }
 
-/// The same command, without the mapfile that is there by now: what is right on the dest is not written again.
+/// The same command without the mapfile, which exists now: blocks that are correct on the dest are not written
+/// again.
 fn again(args: &[String]) -> Vec<String> {
     let mut words = vec!["haul".to_owned()];
     words.extend(without(&["--mapfile"], args));
     words
 }
 
-/// The command that continues a copy that was interrupted or failed, quoted for any POSIX shell; `None` where there is
-/// none:
-/// nothing is left, or a side is a stream. `args` is the command line as given, without the name of the program.
+/// The command that continues a copy that was interrupted or failed, quoted for any POSIX shell; `None` if
+/// nothing remains, or a side is a stream. `args` is the command line as given, without the name of the
+/// program.
 pub fn continue_command(plan: &Plan, outcome: &Outcome, args: &[String]) -> Option<String> {
     match Rest::of(plan, outcome, args) {
         Rest::Command(words) => Some(shell_line_as_it_is(words)),
@@ -68,7 +70,16 @@ pub fn continue_command(plan: &Plan, outcome: &Outcome, args: &[String]) -> Opti
     }
 }
 
-/// What is not claimed; offsets count from the first byte of the copy.
+/// Why no command can continue an incomplete copy, and what to do instead: a sentence. `None`: there is a
+/// command, or nothing remains.
+pub fn no_continuation(plan: &Plan, outcome: &Outcome, args: &[String]) -> Option<String> {
+    match Rest::of(plan, outcome, args) {
+        Rest::Impossible(reason) => Some(reason),
+        Rest::Nothing | Rest::Command(_) => None,
+    }
+}
+
+/// The part that is not claimed; offsets count from the first byte of the copy.
 enum Uncopied {
     None,
     Bytes(Remaining),
@@ -76,14 +87,15 @@ enum Uncopied {
 
 struct Remaining {
     offset: u64,
-    /// `None`: to the end, wherever that is.
+    /// `None`: to the end of the source.
     len: Option<u64>,
 }
 
 fn remaining(plan: &Plan, outcome: &Outcome) -> Uncopied {
     let Extent { offset, len } = outcome.claimed;
     let left = match (plan.direction, plan.len) {
-        // A backward copy claims the end; with nothing claimed, all of it is left, wherever the empty claim stands.
+        // A backward copy claims the end. If nothing is claimed, everything remains, regardless of the offset
+        // of the empty claim.
         (Direction::Backward, whole) if len == 0 => Remaining { offset: 0, len: whole },
         (Direction::Backward, _) => Remaining { offset: 0, len: Some(offset) },
         (Direction::Forward, whole) if len == 0 => Remaining { offset: 0, len: whole },
@@ -95,7 +107,7 @@ fn remaining(plan: &Plan, outcome: &Outcome) -> Uncopied {
     if left.len == Some(0) { Uncopied::None } else { Uncopied::Bytes(left) }
 }
 
-/// All was written, and then the flush was interrupted or failed.
+/// Everything was written, and then the flush was interrupted or failed.
 fn unflushed(plan: &Plan, outcome: &Outcome) -> Rest {
     if let Some(reason) = unknown_on_medium(plan, outcome) {
         return Rest::Impossible(reason);
@@ -106,7 +118,8 @@ fn unflushed(plan: &Plan, outcome: &Outcome) -> Rest {
     Rest::Command(vec!["sync".to_owned(), plan.dest.path.to_string_lossy().into_owned()])
 }
 
-/// After a failed flush the kernel may have given up dirty pages: a second one would succeed and mean nothing.
+/// After a failed flush the kernel may have discarded dirty pages: a second flush would succeed without making
+/// them durable.
 fn unknown_on_medium(plan: &Plan, outcome: &Outcome) -> Option<String> {
     let unknown = matches!(outcome.ended, Ended::Failed(_)) && plan.durable && !outcome.durable;
     unknown.then(|| {
@@ -116,8 +129,20 @@ fn unknown_on_medium(plan: &Plan, outcome: &Outcome) -> Option<String> {
 }
 
 fn forbidden(plan: &Plan, outcome: &Outcome) -> Option<String> {
-    if plan.ranges.is_some() {
+    if plan.is_listed() {
         return Some("No journal records what was copied. To copy all ranges, run the command again.".to_owned());
+    }
+    let by_source = matches!(&outcome.ended, Ended::Failed(error) if error.side == Some(Side::Source));
+    if plan.source.kind == EndpointKind::Compressed && by_source {
+        // The checksums of many formats come at the end: what was decompressed before may be wrong.
+        let reason = match plan.route.writes() {
+            true => {
+                "The copied data is not verified by the checksums of the compressed file: do not use it. With an \
+                 intact file, copy again from the start."
+            }
+            false => "With an intact file, compare again from the start.",
+        };
+        return Some(reason.to_owned());
     }
     if plan.source.kind.is_stream() {
         return Some("This copy cannot be continued: the source is a stream and cannot be read again.".to_owned());
@@ -140,17 +165,17 @@ fn forbidden(plan: &Plan, outcome: &Outcome) -> Option<String> {
         .then(|| "The command to continue cannot be shown: a path is not valid UTF-8.".to_owned())
 }
 
-/// The same command, told to continue what its journal says. Without the record files that are there by now: a mapfile
-/// always, and a manifest where the copy was `complete` but for what could not be read. Without a digest then too: a
-/// failing source is not read again for it.
+/// The same command with `--resume`, without the record files that exist now: always the mapfile, and the
+/// manifest if the copy was `complete` except for unreadable sectors. In that case also without a digest,
+/// because it would require reading the failing source again.
 fn resume(args: &[String], complete: bool) -> Vec<String> {
-    let there: &[&str] = if complete { &["--hash", "--mapfile", "--manifest"] } else { &["--mapfile"] };
+    let replaced: &[&str] = if complete { &["--hash", "--mapfile", "--manifest"] } else { &["--mapfile"] };
     let at = args.iter().position(|word| word == "copy").map_or(0, |at| at + 1);
     let (before, after) = args.split_at(at);
     let mut words = vec!["haul".to_owned()];
     words.extend_from_slice(before);
     words.push("--resume".to_owned());
-    words.extend(without(there, after).into_iter().filter(|word| word != "--resume" && word != "--restart"));
+    words.extend(without(replaced, after).into_iter().filter(|word| word != "--resume" && word != "--restart"));
     words
 }
 
@@ -174,16 +199,18 @@ fn command(plan: &Plan, left: Remaining, args: &[String]) -> Vec<String> {
     if let Some(run) = plan.pattern.and_then(|used| used.run) {
         words.extend(["--run".to_owned(), run.to_string()]);
     }
-    // An endless source has no offsets: any byte of it is as good as another. The pattern has those of the disk.
+    // An endless source has no offsets: all its bytes are equal. The pattern has those of the disk.
     if plan.source.kind != EndpointKind::Endless && plan.pattern.is_none() {
-        words.extend(["--skip".to_owned(), (plan.source.offset + left.offset).to_string()]);
+        words.extend(["--skip".to_owned(), (plan.source.map.start() + left.offset).to_string()]);
     }
-    words.extend(["--seek".to_owned(), (plan.dest.offset + left.offset).to_string()]);
+    words.extend(["--seek".to_owned(), (plan.dest.map.start() + left.offset).to_string()]);
     if let Some(len) = left.len {
         words.extend(["--count".to_owned(), len.to_string()]);
     }
     let after = if after.first().is_some_and(|word| word == command) { &after[1..] } else { after };
-    words.extend(without(&REPLACED, after));
+    // The content of a compressed source is decompressed from its start, so that all of the file is read again.
+    let of_whole: &[&str] = if plan.source.kind == EndpointKind::Compressed { &[] } else { &["--checksum"] };
+    words.extend(without(&[&REPLACED, of_whole].concat(), after));
     words
 }
 

@@ -1,5 +1,5 @@
-//! The report in three lines: what, how fast, and what held it back. Whatever is not as it should be has its rows as in
-//! the full report, for the copy cannot be made again to see them.
+//! The report in three lines: what was copied, how fast, and the bottleneck. Every problem has its rows as in
+//! the full report, because the copy cannot be repeated to see them.
 use super::ending::{claimed, how_fast, journal, what};
 use super::{damage, dests, differences, memory_check, unread, verified};
 use crate::core::{Ended, Outcome, PatternAct, Plan, Route, Side};
@@ -9,7 +9,7 @@ use crate::report::style::{STRONG, paint};
 use crate::report::units;
 use std::time::Duration;
 
-/// Behind `haul: `.
+/// The indentation of lines after `haul: `.
 const INDENT: &str = "      ";
 
 /// The lines, each ended.
@@ -17,7 +17,7 @@ pub(super) fn lines(plan: &Plan, outcome: &Outcome) -> String {
     let what = what(plan, outcome) + &between(plan);
     let mut text = wrap(&format!("{} ", paint(STRONG, "haul:")), INDENT, &what, width());
     text += &wrap(INDENT, INDENT, &how_fast(plan, outcome), width());
-    // What is to be done next stands at the end, where it is not complete.
+    // If it is incomplete, the next step is at the end.
     if matches!(outcome.ended, Ended::Complete) {
         let limit = bottleneck(plan, outcome);
         text += &if limit.is_empty() { limit } else { wrap(INDENT, INDENT, &limit, width()) };
@@ -25,7 +25,7 @@ pub(super) fn lines(plan: &Plan, outcome: &Outcome) -> String {
     text + &rows_of_trouble(plan, outcome).lines()
 }
 
-/// The sides by the names that were given for them.
+/// The sides by the names given on the command line.
 fn between(plan: &Plan) -> String {
     let [source, dest] = Side::BOTH.map(|side| match (plan.side(side).address.as_str(), side) {
         ("-", Side::Source) => "standard input".to_owned(),
@@ -42,7 +42,7 @@ fn between(plan: &Plan) -> String {
     }
 }
 
-/// What was waited for most, as a share of the time before the flush; nothing where nothing was.
+/// The main bottleneck, as a share of the time before the flush; empty if there was none.
 fn bottleneck(plan: &Plan, outcome: &Outcome) -> String {
     let copying = outcome.elapsed.saturating_sub(outcome.flushing);
     let [source, dest] = outcome.sides.each_ref().map(|side| side.waited);
@@ -64,12 +64,12 @@ fn bottleneck(plan: &Plan, outcome: &Outcome) -> String {
     }
 }
 
-/// Rows about what is not as it should be, and what has to be known of each of several destinations.
+/// Rows about problems, and about each of several destinations.
 fn rows_of_trouble(plan: &Plan, outcome: &Outcome) -> Columns {
     let mut rows = Columns::default();
     dests::rows(plan, outcome, &mut rows);
     if !matches!(outcome.ended, Ended::Complete) {
-        rows.row("claimed", claimed(plan, outcome));
+        rows.row(if plan.route.writes() { "copied" } else { "compared" }, claimed(plan, outcome));
     }
     if let Some(differences) = &outcome.differences {
         differences::rows(plan, differences, &mut rows);

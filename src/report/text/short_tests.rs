@@ -1,11 +1,13 @@
-use crate::core::{DestOutcome, Ended, Error, Extent, Kind, Outcome, PlanDest, PlanSide, Side, Unread, Verified};
+use crate::core::{
+    DestOutcome, Ended, Error, Extent, JournalTotals, Kind, Outcome, PlanDest, PlanSide, Side, Unread, Verified,
+};
 use crate::plan::Verbosity;
 use crate::report::columns::columns;
 use crate::report::examples;
 use crate::report::text::outcome;
 use std::time::Duration;
 
-/// The report without colour, which has to fit 80 columns but for commands and errors.
+/// The report without colour; asserts that it fits 80 columns, except for commands and errors.
 fn report(outcome_of: &Outcome, verbosity: Verbosity) -> String {
     let text = outcome(&examples::plan(), outcome_of, &examples::args(), verbosity);
     anstream::adapter::strip_str(&text).to_string()
@@ -16,7 +18,7 @@ fn short(outcome: &Outcome) -> String {
 }
 
 #[test]
-fn a_copy_that_is_as_it_should_be_has_three_lines() {
+fn a_successful_copy_has_three_lines() {
     let text = short(&examples::complete());
     assert!(text.lines().all(|line| columns(line) <= 80));
     insta::assert_snapshot!(text, @r"
@@ -31,7 +33,7 @@ fn a_copy_that_is_as_it_should_be_has_three_lines() {
 }
 
 #[test]
-fn a_quiet_copy_says_nothing_unless_something_is_wrong() {
+fn a_quiet_copy_prints_only_errors() {
     assert_eq!(report(&examples::complete(), Verbosity::Quiet), "");
     let mut unread = examples::complete();
     unread.unread[0] = Unread { runs: [Extent::new(512, 512)].into_iter().collect(), ..Unread::default() };
@@ -42,12 +44,12 @@ fn a_quiet_copy_says_nothing_unless_something_is_wrong() {
 }
 
 #[test]
-fn a_copy_that_is_not_complete_says_what_to_do_instead_of_what_held_it_back() {
+fn an_incomplete_copy_has_advice_instead_of_the_bottleneck() {
     insta::assert_snapshot!(short(&examples::interrupted()), @r"
     haul: interrupted by SIGINT after 1.08 GB of 2.15 GB (50 %) from
           /dev/disk/by-id/ata-old-disk to /dev/sdb
           0.27 s, 4.01 GB/s (3.73 GiB/s), durable
-    claimed  the first 1.08 GB (1082130432 bytes), copied contiguously; durable
+    copied  the first 1.08 GB (1082130432 bytes), contiguous; durable
     note:  the locked memory limit is too low for registered buffers; unregistered
            buffers were used
 
@@ -61,7 +63,7 @@ fn a_copy_that_is_not_complete_says_what_to_do_instead_of_what_held_it_back() {
     haul: stopped after 1.07 GB of 2.15 GB (50 %) from /dev/disk/by-id/ata-old-disk
           to /dev/sdb
           0.27 s, 4.01 GB/s (3.73 GiB/s), durable
-    claimed  the first 1.07 GB (1073741824 bytes), copied contiguously; durable
+    copied  the first 1.07 GB (1073741824 bytes), contiguous; durable
 
     To copy the rest, after fixing the cause:
       haul copy --skip 1073741824 --seek 1073741824 --count 1073741824 --yes /dev/disk/by-id/ata-old-disk /dev/sdb
@@ -69,7 +71,7 @@ fn a_copy_that_is_not_complete_says_what_to_do_instead_of_what_held_it_back() {
 }
 
 #[test]
-fn sectors_that_could_not_be_read_are_listed_in_three_lines_too() {
+fn unreadable_sectors_are_listed_in_the_short_report() {
     let mut outcome = examples::complete();
     let runs = [Extent::new(512, 1024), Extent::new(1 << 20, 512)].into_iter().collect();
     outcome.unread[0] = Unread { runs, sector_bytes: 512, failed_reads: 7, failing: Duration::from_millis(12_340) };
@@ -130,7 +132,7 @@ fn dest(address: &str, error: Option<Error>) -> DestOutcome {
 }
 
 #[test]
-fn reading_back_has_a_row_where_it_proves_less_than_it_should() {
+fn read_back_has_a_row_if_it_proves_less_than_it_should() {
     let mut outcome = examples::complete();
     let right = Verified { complete: true, bytes: 2 << 30, cached_bytes: Some(0), ..Verified::default() };
     outcome.verified = Some(right.clone());
@@ -156,7 +158,7 @@ fn several_destinations_that_were_not_read_back_to_their_end_are_not_called_wron
 }
 
 #[test]
-fn what_was_not_available_for_speed_alone_is_in_the_full_report_only() {
+fn a_feature_that_is_unavailable_and_only_costs_speed_is_reported_in_the_full_report_only() {
     let mut outcome = examples::complete();
     outcome.fallbacks = vec!["buffers are not registered".to_owned()];
     assert!(!short(&outcome).contains("registered"));
@@ -165,8 +167,22 @@ fn what_was_not_available_for_speed_alone_is_in_the_full_report_only() {
 }
 
 #[test]
-fn what_ended_early_is_never_called_complete() {
+fn a_copy_that_ended_early_is_never_reported_as_complete() {
     let mut outcome = examples::interrupted();
     outcome.ended = Ended::OutOfTime;
     assert!(short(&outcome).starts_with("haul: stopped by --time, incomplete: 1.08 GB of 2.15 GB (50 %)"));
+}
+
+#[test]
+fn bytes_in_memory_are_copied_and_not_durable_according_to_the_journal() {
+    let kept = |memory: Option<&str>| {
+        let mut outcome = examples::interrupted();
+        let left = Some("/var/lib/map.journal".into());
+        outcome.kept = Some(JournalTotals { left, durable_bytes: 4096, ..JournalTotals::default() });
+        outcome.memory = memory.map(str::to_owned);
+        report(&outcome, Verbosity::Full)
+    };
+    let (on_disk, in_memory) = (kept(None), kept(Some("tmpfs")));
+    assert!(on_disk.contains("4096 bytes durable according to /var/lib/map.journal"), "{on_disk}");
+    assert!(in_memory.contains("4096 bytes copied according to /var/lib/map.journal"), "{in_memory}");
 }

@@ -1,17 +1,20 @@
-//! One side of a copy in words, for the plan and for the question before a device is overwritten.
-use crate::core::{EndpointKind, Extent, Facts, Partition};
-use crate::report::columns::{columns, pad, whole};
+//! A description of one side of a copy, for the plan and for the question before a device is overwritten.
+use crate::core::{EndpointKind, Export, Extent, Facts, HttpResource, Partition};
+use crate::report::columns::{TIE, columns, pad, whole};
 use crate::report::printable::printable;
 use crate::report::style::{DANGER, paint};
 use crate::report::units;
 
-/// More partitions than these are counted, not listed: the question must stay on the screen.
+/// If there are more partitions than these, they are counted instead of listed: the question must fit the
+/// screen.
 const PARTITIONS_SHOWN: usize = 16;
 
-/// Lines about a side: its names, what it is, who it is, and what is on it. `erased` is what will be overwritten.
+/// Lines about a side: its names, kind, identity, and contents. `erased` is the part that will be overwritten.
 pub(crate) fn describe(facts: &Facts, erased: Option<Extent>) -> String {
     let mut lines = vec![name(facts), nature(facts)];
     lines.extend(identity(facts));
+    lines.extend(facts.export.as_ref().map(export));
+    lines.extend(facts.http.as_ref().map(|http| resource(http, facts.exists)));
     if let Some(content) = &facts.content {
         lines.push(format!("contains: {}", printable(content)));
     }
@@ -19,28 +22,78 @@ pub(crate) fn describe(facts: &Facts, erased: Option<Extent>) -> String {
     lines.join("\n")
 }
 
-/// Lines about something that is measured: its names, what it is, and who it is.
+/// Lines about a measured disk or file: its names, kind, and identity.
 pub(crate) fn described(facts: &Facts) -> String {
     let lines: Vec<String> = [name(facts), nature(facts)].into_iter().chain(identity(facts)).collect();
     lines.join("\n")
 }
 
-/// The address, and the path where that is another.
+/// The address, and the path if it differs.
 pub(super) fn name(facts: &Facts) -> String {
     let (address, path) = (printable(&facts.address), printable(&facts.path.to_string_lossy()));
     if address == path { address } else { format!("{address} → {path}") }
 }
 
-/// Model and serial number in one clause, where there are any.
+/// Model and serial number in one clause, if there are any.
 pub(crate) fn identity(facts: &Facts) -> Option<String> {
     let identity = &facts.identity;
     let mut words: Vec<String> = identity.model.iter().map(|model| printable(model)).collect();
     words.extend(identity.serial.iter().map(|serial| format!("serial {}", whole(&printable(serial)))));
-    words.extend(identity.transport.iter().map(|transport| printable(transport)));
+    let is_remote = facts.export.is_some() || facts.http.is_some();
+    let transport = identity.transport.iter().filter(|_| !is_remote);
+    words.extend(transport.map(|transport| printable(transport)));
     if facts.kind == EndpointKind::Block {
-        words.extend(facts.queue.rotational.map(|yes| whole(if yes { "rotating" } else { "SSD" })));
+        words.extend(facts.queue.rotational.map(|yes| whole(if yes { "rotational" } else { "SSD" })));
     }
     (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// The export of a server, in one clause.
+fn export(export: &Export) -> String {
+    let Export { block_min_bytes, block_preferred_bytes, block_max_bytes, .. } = export;
+    let mut words = vec![whole(&format!(
+        "requests from {} to {}",
+        units::block((*block_min_bytes).into()),
+        units::block((*block_max_bytes).into())
+    ))];
+    words.extend(block_preferred_bytes.map(|bytes| whole(&format!("preferred {}", units::block(bytes.into())))));
+    let offers = [
+        (export.read_only, "read-only"),
+        (export.flush, "flush"),
+        (export.fua, "FUA"),
+        (export.trim, "trim"),
+        (export.write_zeroes, "write zeroes"),
+        (export.fast_zero, "fast zeroes"),
+        (export.multi_conn, "several connections"),
+        (export.structured_replies, "structured replies"),
+        (export.base_allocation, "base:allocation"),
+    ];
+    words.extend(export.tls.as_deref().map(whole));
+    words.extend(offers.into_iter().filter(|(has, _)| *has).map(|(_, name)| whole(name)));
+    let described = export.description.as_ref().map(|text| format!("\"{}\"; ", printable(text))).unwrap_or_default();
+    format!("{described}{}", words.join(", "))
+}
+
+/// What a web server reported, in one clause.
+fn resource(resource: &HttpResource, exists: bool) -> String {
+    let HttpResource { etag, is_weak, last_modified, .. } = resource;
+    let mut words = vec![whole(&printable(&resource.protocol))];
+    words.extend(resource.server.iter().map(|server| printable(server)));
+    if !exists {
+        return words.join(", ");
+    }
+    words.push(if resource.ranges { "ranges" } else { "no ranges: an interrupted copy cannot be resumed" }.to_owned());
+    words.push(match (etag, last_modified) {
+        (Some(etag), _) if !is_weak => format!("ETag {}", printable(etag)),
+        (etag, Some(date)) => {
+            let etag = if etag.is_some() { "a weak ETag" } else { "no ETag" };
+            format!("{etag}: identified by length and Last-Modified {}", printable(date))
+        }
+        _ => "neither a strong ETag nor Last-Modified: identified by length".to_owned(),
+    });
+    words.extend(resource.redirected_to.iter().map(|to| format!("redirected to {}", printable(to))));
+    words.extend(resource.proxy.iter().map(|proxy| format!("by proxy {}", printable(proxy))));
+    words.join(", ")
 }
 
 fn nature(facts: &Facts) -> String {
@@ -49,13 +102,20 @@ fn nature(facts: &Facts) -> String {
     if let Some(filesystem) = &facts.filesystem {
         words[0] += &format!(" on {}", printable(filesystem));
     }
-    if facts.sparse {
+    if facts.sparse && facts.kind != EndpointKind::Nbd {
         words.push(if facts.kind == EndpointKind::Block { "thinly provisioned" } else { "sparse" }.to_owned());
     }
     match facts.size {
-        Some(size) if facts.kind == EndpointKind::Block => words.push(units::capacity(size)),
-        Some(size) if facts.exists && facts.kind == EndpointKind::File => words.push(units::bytes(size)),
+        Some(size) if facts.kind.is_fixed_size() => words.push(units::capacity(size)),
+        Some(size) if facts.exists && (facts.kind == EndpointKind::File || facts.http.is_some()) => {
+            words.push(units::bytes(size))
+        }
         _ => {}
+    }
+    if let (EndpointKind::Compressed, Some(compressed)) = (facts.kind, &facts.compressed) {
+        words.extend(compressed.format.map(|format| format.name().to_owned()));
+        words.extend(compressed.stored.size.map(|size| whole(&format!("file size {}", units::size(size)))));
+        words.extend(facts.size.map(|size| whole(&format!("content size {}", units::size(size)))));
     }
     if facts.kind == EndpointKind::Block {
         words.push(whole(&format!("{}-byte blocks", facts.logical_block_bytes)));
@@ -76,7 +136,7 @@ fn partitions(partitions: &[Partition], erased: Option<Extent>) -> Vec<String> {
         let content = pad(&content(part), if erased.is_some() { contents } else { 0 });
         let mut row = whole(&format!("  {name}  {:>10}  {content}", units::size(part.len)));
         if let Some(erased) = erased {
-            row += "\u{fdd0}\u{fdd0}";
+            row.extend([TIE; 2]);
             row += &fate(Extent::new(part.offset, part.len), erased);
         }
         row
@@ -97,6 +157,6 @@ fn fate(partition: Extent, erased: Extent) -> String {
     match partition.intersection(&erased) {
         None => "untouched".to_owned(),
         Some(common) if common == partition => paint(DANGER, "ERASED"),
-        Some(_) => paint(DANGER, "ERASED\u{fdd0}in\u{fdd0}part"),
+        Some(_) => paint(DANGER, &whole("ERASED in part")),
     }
 }

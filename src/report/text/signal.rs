@@ -1,4 +1,4 @@
-//! Signals, by their names.
+//! Names of signals.
 
 /// The name of a signal that ends copies.
 pub(crate) fn signal_name(signal: i32) -> String {

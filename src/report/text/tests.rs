@@ -18,9 +18,9 @@ fn words(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_plan_tells_sides_range_reasons_and_time_in_80_columns() {
+fn a_plan_shows_sides_range_reasons_and_time_in_80_columns() {
     let mut plan = examples::plan();
-    plan.dest.offset = 1 << 20;
+    plan.dest.map = AddressMap::from(1 << 20);
     let (choice, because) = ("2147483648 bytes (2 GiB)".to_owned(), "the whole source".to_owned());
     plan.notes.range = Some(Reason::new("length", choice, because));
     plan.notes.warnings =
@@ -32,7 +32,7 @@ fn a_plan_tells_sides_range_reasons_and_time_in_80_columns() {
 
     source       /dev/disk/by-id/ata-old-disk → /dev/sda
                  block device, 2.15 GB (2.00 GiB, 2147483648 bytes), 512-byte blocks
-                 QEMU HARDDISK, rotating
+                 QEMU HARDDISK, rotational
                  contains: ext4 "data"
     destination  /dev/sdb
                  block device, 1.00 TB (931.5 GiB, 1000204886016 bytes),
@@ -59,7 +59,7 @@ fn a_plan_tells_sides_range_reasons_and_time_in_80_columns() {
 }
 
 #[test]
-fn a_complete_copy_is_told_in_full() {
+fn the_full_report_of_a_complete_copy() {
     let text = bare(&outcome(&examples::plan(), &examples::complete(), &examples::args(), Verbosity::Full));
     assert!(text.lines().all(|line| columns(line) <= 80));
     insta::assert_snapshot!(text, @r"
@@ -90,7 +90,7 @@ fn a_complete_copy_is_told_in_full() {
 }
 
 #[test]
-fn an_interrupted_copy_says_what_arrived_and_how_to_go_on() {
+fn an_interrupted_copy_reports_copied_bytes_and_the_resume_command() {
     let mut plan = examples::plan();
     plan.hashes = vec![HashKind::Sha256];
     insta::assert_snapshot!(bare(&outcome(&plan, &examples::interrupted(), &examples::args(), Verbosity::Full)), @r"
@@ -98,7 +98,7 @@ fn an_interrupted_copy_says_what_arrived_and_how_to_go_on() {
           4.01 GB/s (3.73 GiB/s), durable
     source       /dev/disk/by-id/ata-old-disk → /dev/sda, block device, direct
     destination  /dev/sdb, block device, direct
-    copied       the first 1.08 GB (1082130432 bytes), copied contiguously; durable
+    copied       the first 1.08 GB (1082130432 bytes), contiguous; durable
     bytes        1082130432 bytes
     time         0.27 s: 0.25 s copying, 0.02 s flushing
     estimate     0.25 s, limited by the destination
@@ -127,7 +127,15 @@ fn an_interrupted_copy_says_what_arrived_and_how_to_go_on() {
 }
 
 #[test]
-fn a_failed_copy_says_why_first() {
+fn the_resume_command_has_no_note_about_digests_because_it_gives_the_digest_of_all_data() {
+    let mut ended = examples::interrupted();
+    ended.kept = Some(JournalTotals { left: Some("/j".into()), ..JournalTotals::default() });
+    let text = outcome(&examples::plan(), &ended, &examples::args(), Verbosity::Short);
+    assert!(text.contains("haul copy --resume") && !text.contains("A digest of all data"), "{text}");
+}
+
+#[test]
+fn a_failed_copy_reports_the_reason_first() {
     let text = outcome(&examples::plan(), &examples::failed(), &examples::args(), Verbosity::Full);
     insta::assert_snapshot!(bare(&text), @r"
     haul: cannot read source /dev/sda at byte 1073741824 (sector 2097152 of 512 bytes): Input/output error
@@ -137,7 +145,7 @@ fn a_failed_copy_says_why_first() {
           durable
     source       /dev/disk/by-id/ata-old-disk → /dev/sda, block device, direct
     destination  /dev/sdb, block device, direct
-    copied       the first 1.07 GB (1073741824 bytes), copied contiguously; durable
+    copied       the first 1.07 GB (1073741824 bytes), contiguous; durable
     bytes        1082130432 bytes
     time         0.27 s: 0.25 s copying, 0.02 s flushing
     estimate     0.25 s, limited by the destination
@@ -163,7 +171,7 @@ fn a_failed_copy_says_why_first() {
 }
 
 #[test]
-fn an_error_is_one_message_without_the_words_of_rust() {
+fn an_error_is_one_message_without_rust_terms() {
     insta::assert_snapshot!(bare(&error(&examples::bad_sector())), @r"
     haul: cannot read source /dev/sda at byte 1073741824 (sector 2097152 of 512 bytes): Input/output error
       → See the kernel log (dmesg) for the device error, and copy the readable part with ddrescue.
@@ -173,14 +181,14 @@ fn an_error_is_one_message_without_the_words_of_rust() {
 }
 
 #[test]
-fn the_question_marks_what_will_be_erased() {
+fn the_prompt_marks_the_data_to_be_erased() {
     let (source, mut dest) = (examples::source(), examples::dest());
     dest.partitions[0].len = 3 << 30;
     dest.partitions[1].offset = 4 << 30;
     insta::assert_snapshot!(bare(&confirm(&examples::plan(), &source, &dest)), @r#"
     source       /dev/disk/by-id/ata-old-disk → /dev/sda
                  block device, 2.15 GB (2.00 GiB, 2147483648 bytes), 512-byte blocks
-                 QEMU HARDDISK, rotating
+                 QEMU HARDDISK, rotational
                  contains: ext4 "data"
     destination  /dev/sdb  <- WILL BE ERASED
                  block device, 1.00 TB (931.5 GiB, 1000204886016 bytes),
@@ -198,13 +206,13 @@ fn the_question_marks_what_will_be_erased() {
 }
 
 #[test]
-fn the_mark_of_what_will_be_erased_is_red() {
+fn the_mark_of_data_to_be_erased_is_red() {
     let text = confirm(&examples::plan(), &examples::source(), &examples::dest());
     assert!(text.contains("\u{1b}[1m\u{1b}[31m<- WILL BE ERASED"), "{text:?}");
 }
 
 #[test]
-fn a_question_about_a_stream_says_that_nobody_knows_the_end() {
+fn the_prompt_for_a_stream_reports_the_size_as_unknown() {
     let mut plan = examples::plan();
     plan.len = None;
     let text = bare(&confirm(&plan, &Facts::new("-", EndpointKind::Pipe), &examples::dest()));
@@ -212,7 +220,7 @@ fn a_question_about_a_stream_says_that_nobody_knows_the_end() {
 }
 
 #[test]
-fn only_a_whole_yes_is_a_yes() {
+fn only_the_full_word_yes_confirms() {
     let table = [
         ("yes\n", true),
         ("YES\n", true),
@@ -232,13 +240,13 @@ fn only_a_whole_yes_is_a_yes() {
 }
 
 #[test]
-fn an_endless_answer_is_a_no() {
+fn an_overlong_answer_does_not_confirm() {
     let mut input = BufReader::new(io::repeat(b'y'));
     assert!(!ask("Go? ", &mut input, &mut Vec::new()).unwrap());
 }
 
 #[test]
-fn digests_are_lines_that_other_tools_can_check() {
+fn digests_are_printed_in_the_format_of_checksum_tools() {
     let digest = |kind| Digest { kind, hex: "00ff".to_owned() };
     let digests = [HashKind::Sha256, HashKind::Blake3, HashKind::Md5, HashKind::Xxh3].map(digest);
     insta::assert_snapshot!(digest_lines(&digests, "/dev/sda"), @r"
@@ -251,10 +259,10 @@ fn digests_are_lines_that_other_tools_can_check() {
 }
 
 #[test]
-fn the_rest_of_a_forward_copy_begins_behind_what_arrived() {
+fn the_rest_of_a_forward_copy_begins_after_the_copied_bytes() {
     let mut plan = examples::plan();
-    plan.source.offset = 100;
-    plan.dest.offset = 7;
+    plan.source.map = AddressMap::from(100);
+    plan.dest.map = AddressMap::from(7);
     plan.len = Some(1000);
     let mut outcome = examples::interrupted();
     outcome.claimed = Extent::new(0, 600);
@@ -267,7 +275,7 @@ fn the_rest_of_a_forward_copy_begins_behind_what_arrived() {
 fn the_rest_of_a_backward_copy_is_its_first_part() {
     let mut plan = examples::plan();
     plan.direction = Direction::Backward;
-    (plan.source.offset, plan.dest.offset, plan.len) = (100, 150, Some(1000));
+    (plan.source.map, plan.dest.map, plan.len) = (AddressMap::from(100), AddressMap::from(150), Some(1000));
     let mut outcome = examples::interrupted();
     outcome.claimed = Extent::new(400, 600);
     let line = continue_command(&plan, &outcome, &words("copy a b")).unwrap();
@@ -278,7 +286,7 @@ fn the_rest_of_a_backward_copy_is_its_first_part() {
 }
 
 #[test]
-fn a_command_to_go_on_is_quoted_for_the_shell() {
+fn the_resume_command_is_quoted_for_the_shell() {
     let args = vec!["copy".to_owned(), "my disk.img".to_owned(), "$x".to_owned()];
     let line = continue_command(&examples::plan(), &examples::failed(), &args).unwrap();
     assert_eq!(line, "haul copy --skip 1073741824 --seek 1073741824 --count 1073741824 'my disk.img' '$x'");
@@ -292,7 +300,7 @@ fn an_endless_source_is_continued_without_skip() {
     assert_eq!(line, "haul copy --seek 1073741824 --count 1073741824 /dev/zero /dev/sdb");
 }
 
-/// What the report says where no command can continue the copy.
+/// The report's text if no command can continue the copy.
 fn impossible(plan: &Plan, ended: &Outcome) -> String {
     assert_eq!(continue_command(plan, ended, &words("copy a b")), None);
     match Rest::of(plan, ended, &words("copy a b")) {
@@ -302,7 +310,7 @@ fn impossible(plan: &Plan, ended: &Outcome) -> String {
 }
 
 #[test]
-fn a_stream_cannot_be_continued_and_the_report_says_so() {
+fn the_report_of_a_stream_offers_no_resume_command() {
     let mut plan = examples::plan();
     plan.source.kind = EndpointKind::Pipe;
     assert!(impossible(&plan, &examples::interrupted()).contains("cannot be read again"));
@@ -325,7 +333,7 @@ fn a_failed_copy_onto_itself_must_not_be_repeated_but_an_interrupted_one_may() {
 }
 
 #[test]
-fn after_a_failed_flush_nothing_is_built_on_what_was_written() {
+fn after_a_failed_flush_no_written_byte_is_claimed() {
     let mut outcome = examples::failed();
     outcome.durable = false;
     assert!(impossible(&examples::plan(), &outcome).contains("from the start"));
@@ -334,7 +342,7 @@ fn after_a_failed_flush_nothing_is_built_on_what_was_written() {
 }
 
 #[test]
-fn when_only_the_flush_is_left_the_command_flushes() {
+fn the_resume_command_flushes_if_only_the_flush_is_missing() {
     let mut outcome = examples::interrupted();
     outcome.claimed = Extent::new(0, 2 << 30);
     outcome.durable = false;
@@ -342,7 +350,7 @@ fn when_only_the_flush_is_left_the_command_flushes() {
 }
 
 #[test]
-fn a_path_that_is_not_text_gives_no_command_rather_than_a_wrong_one() {
+fn a_path_that_is_not_utf_8_gives_no_command() {
     use std::os::unix::ffi::OsStringExt;
     let mut plan = examples::plan();
     plan.source.path = PathBuf::from(std::ffi::OsString::from_vec(vec![0xff]));
@@ -350,7 +358,7 @@ fn a_path_that_is_not_text_gives_no_command_rather_than_a_wrong_one() {
 }
 
 #[test]
-fn what_could_not_be_read_is_in_the_verdict_and_listed() {
+fn unreadable_sectors_are_in_the_verdict_and_listed() {
     let mut outcome = examples::complete();
     let runs = (0..10).map(|at| Extent::new((1 << 20) * at + 512, 512 * (at + 1))).collect();
     outcome.unread[0] = Unread { runs, sector_bytes: 512, failed_reads: 70, failing: Duration::from_millis(12_340) };

@@ -1,13 +1,13 @@
-//! What could not be read and was skipped.
+//! Sectors that could not be read and were skipped.
 use crate::core::{Extent, Outcome, Plan, Side, Unread};
 use crate::report::columns::{Columns, whole};
 use crate::report::style::{CARE, paint};
 use crate::report::units;
 
-/// Runs that are listed for a reader; programs and a mapfile get all of them.
+/// Maximum number of runs listed in text; JSON and a mapfile have all of them.
 const RUNS_SHOWN: usize = 8;
 
-/// `, but 3 sectors could not be read`; nothing where all could be.
+/// `, but 3 sectors could not be read`; empty without read errors.
 pub(super) fn clause(outcome: &Outcome) -> String {
     match outcome.unread.iter().map(Unread::sectors).sum() {
         0 => String::new(),
@@ -18,7 +18,7 @@ pub(super) fn clause(outcome: &Outcome) -> String {
     }
 }
 
-/// How many, where, and what it took.
+/// Adds rows: how many, where, and the time spent on them.
 pub(super) fn rows(plan: &Plan, outcome: &Outcome, rows: &mut Columns) {
     for side in Side::BOTH {
         let unread = &outcome.unread[side.index()];

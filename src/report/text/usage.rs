@@ -1,20 +1,20 @@
 use crate::report::columns::message;
 use crate::report::style::{DANGER, paint};
 
-/// What the parser of the command line puts before an error, and behind it.
+/// The text that the command-line parser puts before an error.
 const BEFORE: &str = "error: ";
 const BEHIND: &str = "\nFor more information, try '--help'.\n";
-/// Its advice on values that look like options, which no option here takes.
+/// Its advice on values that look like options, which no option of haul accepts.
 const AS_A_VALUE: &str = "  tip: to pass '";
 
-/// A usage error in the shape of all others. `rendered` is what the parser of the command line says, without colour;
-/// `verb` is the command it is about, where one was given.
+/// A usage error in the form of all others. `rendered` is the message of the command-line parser, without
+/// colour; `verb` is the command, if one was given.
 pub fn usage(rendered: &str, verb: Option<&str>) -> String {
     let Some(what) = rendered.strip_prefix(BEFORE) else { return rendered.to_owned() };
     let what = what.strip_suffix(BEHIND).unwrap_or(what).replace("; accepted: ", "\n  accepted: ");
     let mut text = String::new();
     for line in what.lines() {
-        // Without its empty lines it reads as one message; the tip leaves none behind.
+        // Without empty lines it reads as one message.
         if line.starts_with(AS_A_VALUE) || line.is_empty() {
             continue;
         }
@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn a_usage_error_has_the_shape_of_all_others() {
+    fn a_usage_error_has_the_format_of_other_errors() {
         let rendered = "error: invalid value '4Q' for '--count <SIZE>': unknown suffix 'Q'; accepted: bytes\n\n\
                         For more information, try '--help'.\n";
         insta::assert_snapshot!(bare(rendered, Some("copy")), @r"
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn advice_to_take_an_option_for_a_name_is_not_passed_on() {
+    fn clap_advice_to_pass_an_option_as_a_name_is_removed() {
         let rendered = "error: unexpected argument '--bs' found\n\n  tip: to pass '--bs' as a value, use '-- --bs'\n\n\
                         Usage: haul copy <SRC> <DST>\n\nFor more information, try '--help'.\n";
         insta::assert_snapshot!(bare(rendered, None), @r"
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn help_that_nobody_asked_for_stays_as_it_is() {
+    fn help_without_an_error_is_unchanged() {
         assert_eq!(usage("Usage: haul\n", None), "Usage: haul\n");
     }
 }

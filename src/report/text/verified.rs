@@ -6,7 +6,7 @@ use crate::report::printable::printable;
 use crate::report::style::{CARE, paint};
 use crate::report::units;
 
-/// The last words of the headline.
+/// The end of the headline.
 pub(super) fn verdict(verified: &Verified) -> String {
     let wrong = verified.wrong.total_bytes();
     if wrong > 0 {
@@ -19,13 +19,13 @@ pub(super) fn verdict(verified: &Verified) -> String {
     }
 }
 
-/// All of it came past the page cache and was right at once.
+/// Whether everything was read past the page cache and was correct at once.
 pub(super) fn is_beyond_doubt(verified: &Verified) -> bool {
     let at_once = verified.misread.is_empty() && verified.rewritten.is_empty() && verified.changed.is_empty();
     verified.is_right() && at_once && verified.cached_bytes == Some(0)
 }
 
-/// The last words of the headline of a copy to several dests that were read back.
+/// The end of the headline of a copy to several dests that were read back.
 pub(super) fn verdict_of_all<'a>(all: impl Iterator<Item = &'a Verified>) -> Option<String> {
     let all: Vec<&Verified> = all.collect();
     let wrong = all.iter().filter(|found| !found.wrong.is_empty()).count();
@@ -36,7 +36,7 @@ pub(super) fn verdict_of_all<'a>(all: impl Iterator<Item = &'a Verified>) -> Opt
     })
 }
 
-/// How it was read back, and each kind of block that was not right at once.
+/// Adds rows: how it was read back, and each kind of block that was not correct at once.
 pub(super) fn rows(plan: &Plan, verified: &Verified, rows: &mut Columns) {
     let blocks = units::count(verified.blocks, "block", "blocks");
     let what = if verified.sampled { format!(" in a sample of {}", whole(&blocks)) } else { String::new() };

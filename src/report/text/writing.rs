@@ -1,8 +1,8 @@
-//! Sentences about measuring by writing: what is to be put back after.
+//! Sentences about restoring data after a write measurement.
 use crate::report::printable::printable;
 use crate::report::units;
 
-/// What an earlier run left on the device was put back.
+/// The bytes that an earlier run overwrote were restored.
 pub fn put_back_earlier(address: &str, kept_bytes: u64, written_bytes: u64) -> String {
     let kept = units::size(kept_bytes);
     let rest = match written_bytes {
@@ -12,7 +12,7 @@ pub fn put_back_earlier(address: &str, kept_bytes: u64, written_bytes: u64) -> S
     format!("a write measurement of {address} was interrupted; of the {kept} saved, {rest}")
 }
 
-/// What is done, while a signal ends the measuring.
+/// The message when a signal ends a measurement.
 pub fn putting_back(address: &str) -> String {
     format!(
         "haul: restoring the original data of {}; after a second signal the next run restores it\n",
@@ -20,7 +20,7 @@ pub fn putting_back(address: &str) -> String {
     )
 }
 
-/// There was nothing to be put back.
+/// There was nothing to restore.
 pub fn nothing_to_put_back(address: &str) -> String {
     format!("nothing to restore on {address}")
 }

@@ -1,4 +1,4 @@
-//! What a copy leaves in the page cache: what was there before, and nothing else.
+//! After a copy the page cache contains the same as before.
 use super::moving::{Door, pattern};
 use super::places::{Place, file_in, loop_device, open_dest, open_source};
 use haul::core::Cache;
@@ -13,7 +13,8 @@ fn cached_pages(file: &File) -> u64 {
     cachestat(file.as_fd(), 0, 0).unwrap().nr_cache
 }
 
-/// A file on a real file system, out of the cache; `None` with a reason printed where that cannot be seen.
+/// A file on a real file system, evicted from the cache; `None`, with a message, if the kernel does not report
+/// cached pages.
 fn cold_file() -> Option<(Place, File)> {
     let place = file_in("/var/tmp", "/var/tmp", &pattern(BYTES));
     let file = File::open(&place.path).unwrap();
@@ -26,7 +27,7 @@ fn cold_file() -> Option<(Place, File)> {
         eprintln!("SKIPPED: /var/tmp keeps its files in memory");
         return None;
     }
-    // No readahead by the tests' own reads, which would blur what is being looked at.
+    // No readahead by reads of the test, which would affect the result.
     rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random).unwrap();
     Some((place, file))
 }
@@ -43,7 +44,7 @@ fn read_all(place: &Place, cache: Cache, block: usize) {
 }
 
 #[test]
-fn a_file_that_was_not_cached_before_it_is_read_is_not_cached_after() {
+fn an_uncached_file_stays_uncached_after_a_read() {
     let Some((place, file)) = cold_file() else { return };
     for cache in leaving_no_trace(&place) {
         for block in [1 << 20, 300_001] {
@@ -54,12 +55,13 @@ fn a_file_that_was_not_cached_before_it_is_read_is_not_cached_after() {
 }
 
 #[test]
-fn a_file_that_was_cached_before_it_is_read_is_still_cached() {
+fn a_cached_file_stays_cached_after_a_read() {
     let Some((place, file)) = cold_file() else { return };
     let all = BYTES.div_ceil(4096) as u64;
     for cache in leaving_no_trace(&place) {
-        // A kernel that is short of memory, or reclaims it ahead of time, takes pages away by itself, now and then; a
-        // read that drops them does so always.
+        // A kernel that is short of memory, or reclaims it early, may evict pages at any time; a read that evicts
+        // them does
+        // so every time.
         let tries = (0..10).map(|_| {
             fs::read(&place.path).unwrap();
             let before = cached_pages(&file);
@@ -72,7 +74,7 @@ fn a_file_that_was_cached_before_it_is_read_is_still_cached() {
 }
 
 #[test]
-fn pages_that_were_hot_in_a_cold_file_are_the_only_ones_left() {
+fn only_pages_cached_before_stay_cached() {
     let Some((place, file)) = cold_file() else { return };
     for at in [5 << 20, (9 << 20) + 12_288, 20 << 20] {
         file.read_exact_at(&mut [0; 8192], at).unwrap();
@@ -85,7 +87,7 @@ fn pages_that_were_hot_in_a_cold_file_are_the_only_ones_left() {
 }
 
 #[test]
-fn what_was_written_is_on_the_medium_and_no_longer_in_the_cache() {
+fn written_bytes_are_on_the_medium_and_evicted_from_the_cache() {
     let Some((place, file)) = cold_file() else { return };
     let bytes = pattern(BYTES);
     for cache in leaving_no_trace(&place) {
@@ -110,7 +112,7 @@ fn no_more_than_the_window_is_in_the_cache_while_a_file_is_written() {
             for at in (0..40 << 20).step_by(1 << 20) {
                 door.write(&*dest, at, &[3; 1 << 20]);
                 if cache == Cache::DroppedByKernel {
-                    // There nobody waits for writeback, so a slow disk would hold more than the window.
+                    // Without waiting for writeback, more than the window of a slow disk would be dirty.
                     file.sync_data().unwrap();
                 }
                 let stat = cachestat(file.as_fd(), 0, 0).unwrap();
@@ -123,9 +125,9 @@ fn no_more_than_the_window_is_in_the_cache_while_a_file_is_written() {
 }
 
 #[test]
-fn a_device_is_left_out_of_the_cache_too_and_its_odd_tail() {
+fn a_device_with_an_unaligned_tail_is_evicted_from_the_cache() {
     let Some(place) = loop_device(&vec![1; 4 << 20]) else { return };
-    // As long as this is open, the kernel keeps the device's pages.
+    // While this is open, the kernel keeps the device's pages.
     let device = File::open(&place.path).unwrap();
     if cachestat(device.as_fd(), 0, 0).is_err() {
         eprintln!("SKIPPED: no cachestat here");
@@ -145,7 +147,7 @@ fn a_device_is_left_out_of_the_cache_too_and_its_odd_tail() {
 }
 
 #[test]
-fn many_helpers_at_once_leave_nothing_behind_either() {
+fn many_helpers_leave_nothing_in_the_cache() {
     let Some((place, file)) = cold_file() else { return };
     let (side, facts, block) = (place.side(Cache::Drop), place.facts(), 300_001);
     let (source, dest) = (open_source(&side, &facts).unwrap(), open_dest(&side, &facts).unwrap());

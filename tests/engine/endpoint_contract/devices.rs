@@ -1,4 +1,4 @@
-//! What holds for block devices alone, and for devices that never end.
+//! Checks for block devices, and for endless devices.
 use super::moving::Door;
 use super::places::{loop_device, side};
 use haul::core::{Cache, EndpointChange, EndpointKind, Existing, Facts, Kind, Op};
@@ -20,7 +20,7 @@ fn the_probe_of_a_device_finds_its_size_blocks_and_alignment() {
 }
 
 #[test]
-fn a_device_that_somebody_uses_is_refused_with_advice() {
+fn a_device_in_use_is_refused_with_advice() {
     let Some(place) = loop_device(&[0; 1 << 20]) else { return };
     let (facts, plan) = (place.facts(), place.side(Cache::Direct));
     let claim = OpenOptions::new().read(true).custom_flags(libc::O_EXCL).open(&place.path).unwrap();
@@ -44,21 +44,21 @@ fn a_device_whose_size_changed_since_the_probe_is_refused() {
 }
 
 #[test]
-fn a_device_that_loses_its_size_is_gone_and_one_at_its_end_is_full() {
+fn a_device_without_size_is_removed_and_one_at_its_end_is_full() {
     let Some(place) = loop_device(&[0; 1 << 20]) else { return };
     let dest = open_dest(&place.side(Cache::Direct), &place.facts()).unwrap();
     let full = io::Error::from_raw_os_error(libc::ENOSPC);
     let broken = io::Error::from_raw_os_error(libc::EIO);
     assert_eq!(dest.diagnose(Op::Write, 1 << 20, &full), Kind::NoSpace);
     assert_eq!(dest.diagnose(Op::Write, 4096, &broken), Kind::Io);
-    assert_eq!(dest.diagnose(Op::Write, 4096, &io::Error::from_raw_os_error(libc::ENODEV)), Kind::Gone);
+    assert_eq!(dest.diagnose(Op::Write, 4096, &io::Error::from_raw_os_error(libc::ENODEV)), Kind::Disconnected);
 
     let file = OpenOptions::new().write(true).open(place.dir.path().join("x")).unwrap();
     file.set_len(0).unwrap();
     assert!(Command::new("losetup").arg("-c").arg(&place.path).status().unwrap().success());
-    assert_eq!(dest.diagnose(Op::Write, 4096, &full), Kind::Gone);
-    assert_eq!(dest.diagnose(Op::Write, 4096, &broken), Kind::Gone);
-    assert_eq!(dest.diagnose(Op::Read, 4096, &io::Error::from(io::ErrorKind::UnexpectedEof)), Kind::Gone);
+    assert_eq!(dest.diagnose(Op::Write, 4096, &full), Kind::Disconnected);
+    assert_eq!(dest.diagnose(Op::Write, 4096, &broken), Kind::Disconnected);
+    assert_eq!(dest.diagnose(Op::Read, 4096, &io::Error::from(io::ErrorKind::UnexpectedEof)), Kind::Disconnected);
     assert_eq!(dest.change(), Some(EndpointChange::Shrank(1 << 20)));
 }
 

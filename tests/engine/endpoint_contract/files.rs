@@ -1,4 +1,4 @@
-//! What holds for regular files alone.
+//! Checks for regular files.
 use super::moving::{Door, pattern};
 use super::places::{Place, file_in, side};
 use haul::core::{Cache, EndpointChange, EndpointKind, Existing, Extent, Facts, Kind, OffloadSource, Op, RunKind};
@@ -42,7 +42,7 @@ fn the_runs_of_a_sparse_file_cover_it_and_its_holes_are_zero_runs() {
 }
 
 #[test]
-fn beyond_the_end_of_a_file_that_shrank_there_is_data_and_no_hole() {
+fn the_missing_end_of_a_shrunk_file_counts_as_data() {
     for place in files(b"") {
         let file = OpenOptions::new().write(true).open(&place.path).unwrap();
         file.set_len(1 << 20).unwrap();
@@ -59,7 +59,7 @@ fn beyond_the_end_of_a_file_that_shrank_there_is_data_and_no_hole() {
 }
 
 #[test]
-fn a_source_that_others_write_to_has_grown_or_was_modified() {
+fn a_source_written_during_the_copy_is_grown_or_modified() {
     for place in files(&pattern(10_000)) {
         let facts = place.facts();
         let source = open_source(&place.side(Cache::Keep), &facts).unwrap();
@@ -74,7 +74,7 @@ fn a_source_that_others_write_to_has_grown_or_was_modified() {
 }
 
 #[test]
-fn a_dest_ends_where_it_is_told_whatever_was_there() {
+fn a_dest_is_set_to_its_planned_length() {
     for place in files(&pattern(100_000)) {
         for cache in place.caches() {
             fs::write(&place.path, pattern(100_000)).unwrap();
@@ -89,7 +89,7 @@ fn a_dest_ends_where_it_is_told_whatever_was_there() {
 }
 
 #[test]
-fn a_new_file_is_made_once_with_ordinary_permissions() {
+fn a_new_file_is_created_once_with_default_permissions() {
     for place in files(b"") {
         for cache in place.caches() {
             let path = place.dir.path().join(format!("new-{cache:?}"));
@@ -109,7 +109,7 @@ fn a_new_file_is_made_once_with_ordinary_permissions() {
 }
 
 #[test]
-fn a_whole_file_is_emptied_when_it_is_opened_but_not_when_it_is_another() {
+fn a_replaced_file_is_truncated_at_open_unless_it_is_another_file() {
     for place in files(&pattern(5000)) {
         let mut facts = place.facts();
         let plan = side(&place.path, &facts, Cache::Drop, Existing::Truncate);
@@ -122,7 +122,7 @@ fn a_whole_file_is_emptied_when_it_is_opened_but_not_when_it_is_another() {
 }
 
 #[test]
-fn no_regular_file_is_ever_made_among_the_device_nodes() {
+fn no_regular_file_is_created_in_dev() {
     let path = Path::new("/dev/haul-test-no-such-device");
     let facts = Facts { exists: false, ..Facts::new("/dev/haul-test-no-such-device", EndpointKind::File) };
     let error = open_dest(&side(path, &facts, Cache::Keep, Existing::Create), &facts).err().unwrap();
@@ -131,8 +131,8 @@ fn no_regular_file_is_ever_made_among_the_device_nodes() {
 }
 
 #[test]
-fn missing_files_and_directories_are_told_apart_from_the_rest() {
-    let dir = crate::support::Folder::below(std::env::temp_dir()).unwrap();
+fn missing_files_and_directories_have_their_own_errors() {
+    let dir = crate::support::ScratchDir::below(std::env::temp_dir()).unwrap();
     let facts = Facts::new("x", EndpointKind::File);
     let missing = dir.path().join("missing");
     let error = open_source(&side(&missing, &facts, Cache::Keep, Existing::Keep), &facts).err().unwrap();
@@ -145,7 +145,7 @@ fn missing_files_and_directories_are_told_apart_from_the_rest() {
 }
 
 #[test]
-fn a_punched_run_is_a_hole_and_a_prepared_one_has_room() {
+fn a_punched_run_is_a_hole_and_a_prepared_one_is_allocated() {
     let place = file_in("/var/tmp", "/var/tmp", &pattern(1 << 20));
     let blocks = || fs::metadata(&place.path).unwrap().blocks();
     let full = blocks();
@@ -173,7 +173,7 @@ fn sharing_extents_either_works_or_is_refused_without_a_change() {
 }
 
 #[test]
-fn a_full_file_system_is_no_space_and_is_noticed_by_prepare() {
+fn prepare_reports_a_full_file_system_as_no_space() {
     let place = file_in("/dev/shm", "/dev/shm", b"x");
     let dest = open_dest(&place.side(Cache::Keep), &place.facts()).unwrap();
     let free = rustix::fs::statvfs(place.dir.path()).unwrap();

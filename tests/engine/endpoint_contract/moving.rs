@@ -1,9 +1,9 @@
-//! Carrying requests out, by a call or by a ring.
+//! Executes requests, by a call or by a ring.
 use haul::core::{Arena, Endpoint, Op, Request, Side};
 use io_uring::{IoUring, types};
 use std::os::fd::AsRawFd;
 
-/// Bytes that differ from place to place and from page to page.
+/// Bytes that differ between all offsets and pages.
 pub fn pattern(len: usize) -> Vec<u8> {
     (0..len as u64).map(|at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8 | 1).collect()
 }
@@ -15,15 +15,15 @@ pub fn request(op: Op, offset: u64, len: u32) -> Request {
     Request { slot: 0, ticket: 0, side, op, offset, len, done: 0, until: len, buffer }
 }
 
-/// How a request gets to the kernel.
+/// How a request is passed to the kernel.
 pub enum Door {
     Calls,
-    /// By a ring what the endpoint takes there, else by calls; counts what went by the ring.
+    /// By a ring if the endpoint supports it, else by calls; counts the bytes by the ring.
     Ring(Box<IoUring>, usize),
 }
 
 impl Door {
-    /// Both doors; one with a reason printed where io_uring is forbidden.
+    /// Both; only one, with a message, if io_uring is not permitted.
     pub fn all() -> Vec<Door> {
         let mut doors = vec![Door::Calls];
         match IoUring::new(4) {
@@ -48,10 +48,10 @@ impl Door {
         ring.submit_and_wait(1).unwrap();
         let result = ring.completion().next().unwrap().result();
         ring.submitter().unregister_files().unwrap();
-        on_ring.decode(request, result, [0; 2]).map(|moved| moved.expect("a file takes every entry"))
+        on_ring.decode(request, result, [0; 2]).map(|moved| moved.expect("a file supports every entry"))
     }
 
-    /// Carries the request out to its end or to the end of the endpoint; the bytes moved.
+    /// Executes the request to its end or to the end of the endpoint; returns the bytes transferred.
     pub fn carry(&mut self, endpoint: &dyn Endpoint, request: &mut Request) -> std::io::Result<u32> {
         while request.done < request.len {
             let moved = self.transfer(endpoint, request)?;

@@ -1,6 +1,6 @@
-//! Real things to open: files on ext4 and tmpfs, loop devices over tmpfs.
-use crate::support::Folder;
-use haul::core::{Access, Cache, Endpoint, EndpointKind, Existing, Facts, FileId, PlanSide, Result};
+//! Files and devices to open: files on ext4 and tmpfs, loop devices over tmpfs.
+use crate::support::ScratchDir;
+use haul::core::{Access, AddressMap, Cache, Endpoint, EndpointKind, Existing, Facts, FileId, PlanSide, Result};
 use haul::disks;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -10,29 +10,29 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Something that holds bytes, gone again when dropped.
+/// A file or device, removed when dropped.
 pub struct Place {
     pub name: &'static str,
     pub kind: EndpointKind,
     pub path: PathBuf,
-    /// Detached before the directory below goes.
+    /// Detached before the directory below is removed.
     _device: Option<Loop>,
-    pub dir: Folder,
+    pub dir: ScratchDir,
 }
 
-/// A loop device, detached when dropped, also while a test panics.
+/// A loop device, detached when dropped, also if a test panics.
 pub struct Loop {
     pub path: PathBuf,
 }
 
 impl Loop {
-    /// A loop device over `file`, direct below; `None` with a reason printed where there can be none.
+    /// A loop device over `file`, with direct I/O; `None`, with a message, if not available.
     pub fn over(file: &Path) -> Option<Loop> {
         if !rustix::process::geteuid().is_root() {
             eprintln!("SKIPPED: loop devices need root");
             return None;
         }
-        // Two callers may find the same free device; the one that loses tries again.
+        // Two callers may find the same free device; the second one retries.
         for _ in 0..20 {
             let made = Command::new("losetup").args(["--find", "--show", "--direct-io=on"]).arg(file).output();
             match made {
@@ -63,7 +63,7 @@ impl Drop for Loop {
 
 /// A file of `bytes` under `root`.
 pub fn file_in(name: &'static str, root: &str, bytes: &[u8]) -> Place {
-    let dir = crate::support::Folder::below(root).unwrap();
+    let dir = crate::support::ScratchDir::below(root).unwrap();
     let path = dir.path().join("x");
     fs::write(&path, bytes).unwrap();
     fs::File::open(&path).unwrap().sync_all().unwrap();
@@ -79,7 +79,7 @@ pub fn loop_device(bytes: &[u8]) -> Option<Place> {
     Some(Place { kind: EndpointKind::Block, path, _device: Some(device), ..file })
 }
 
-/// Every place that there is here, `bytes` in each; devices get whole sectors of them.
+/// Every kind that is available, each with `bytes`; devices have whole sectors of them.
 pub fn everywhere(bytes: &[u8]) -> Vec<Place> {
     let mut places = vec![file_in("ext4 or what /var/tmp is", "/var/tmp", bytes), file_in("tmpfs", "/dev/shm", bytes)];
     places.extend(loop_device(&bytes[..bytes.len() / 512 * 512]));
@@ -87,7 +87,7 @@ pub fn everywhere(bytes: &[u8]) -> Vec<Place> {
 }
 
 impl Place {
-    /// Its facts, found by the room's own probe.
+    /// Its facts, from the room's probe.
     pub fn facts(&self) -> Facts {
         let mut facts = Facts::new(&self.path.to_string_lossy(), self.kind);
         let stat = fs::metadata(&self.path).unwrap();
@@ -101,7 +101,7 @@ impl Place {
         facts
     }
 
-    /// The manners of I/O that its facts allow.
+    /// The cache modes that its facts allow.
     pub fn caches(&self) -> Vec<Cache> {
         let facts = self.facts();
         let mut caches = vec![Cache::Keep, Cache::Drop];
@@ -110,7 +110,7 @@ impl Place {
         caches
     }
 
-    /// A side of a plan that opens it in place.
+    /// A side of a plan that opens it with its present contents.
     pub fn side(&self, cache: Cache) -> PlanSide {
         side(&self.path, &self.facts(), cache, Existing::Keep)
     }
@@ -123,7 +123,7 @@ pub fn side(path: &Path, facts: &Facts, cache: Cache, existing: Existing) -> Pla
         address: path.to_string_lossy().into_owned(),
         path: path.to_owned(),
         kind: facts.kind,
-        offset: 0,
+        map: AddressMap::from(0),
         access: Access { cache, offset_align_bytes: align, exclusive: facts.kind == EndpointKind::Block, existing },
         lock: None,
         moves_head: false,
@@ -131,8 +131,8 @@ pub fn side(path: &Path, facts: &Facts, cache: Cache, existing: Existing) -> Pla
     }
 }
 
-/// Opens a place as a source. What is said to be in use is tried again: a test beside this one that is just starting a
-/// program has lent it all claims of this process, until that program begins.
+/// Opens a place as a source. If it is in use, opening is retried: a program that another test is just starting
+/// inherits all claims of this process until it executes.
 pub fn open_source(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> {
     when_free(|| haul::disks::open_source(side, facts))
 }

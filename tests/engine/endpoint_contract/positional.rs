@@ -1,4 +1,4 @@
-//! What holds for everything with offsets: every place, every manner of I/O, every door.
+//! Checks for everything with offsets, in every cache mode, by calls and by a ring.
 use super::moving::{Door, pattern, request};
 use super::places::{Place, everywhere, open_dest, open_source};
 use haul::core::{Cache, Op};
@@ -6,7 +6,7 @@ use std::fs;
 
 const BYTES: usize = (1 << 20) + 777;
 
-/// Runs `check` for every place, manner and door.
+/// Runs `check` for every place, cache mode and door.
 fn each(check: impl Fn(&Place, Cache, &mut Door)) {
     for place in everywhere(&vec![0xee; BYTES]) {
         for cache in place.caches() {
@@ -19,7 +19,7 @@ fn each(check: impl Fn(&Place, Cache, &mut Door)) {
     }
 }
 
-/// Cuts `len` into pieces of odd and even lengths, the last ones first.
+/// Divides `len` into pieces of odd and even lengths, the last ones first.
 fn pieces(len: usize) -> Vec<(usize, usize)> {
     let lengths = [4096, 5000, 65_536, 1, 511, 8192, 100_000, 4096, 131_072];
     let mut cuts = Vec::new();
@@ -34,7 +34,7 @@ fn pieces(len: usize) -> Vec<(usize, usize)> {
 }
 
 #[test]
-fn what_was_written_in_any_pieces_is_read_back_in_any_others() {
+fn bytes_written_in_any_pieces_are_read_in_any_others() {
     each(|place, cache, door| {
         let (facts, side) = (place.facts(), place.side(cache));
         let bytes = pattern(facts.size.unwrap() as usize);
@@ -70,7 +70,7 @@ fn aligned_requests_go_by_the_ring_unless_each_has_to_be_dropped_behind() {
 }
 
 #[test]
-fn a_write_changes_nothing_beside_itself() {
+fn a_write_changes_only_its_own_bytes() {
     each(|place, cache, door| {
         let (facts, side) = (place.facts(), place.side(cache));
         let dest = open_dest(&side, &facts).unwrap();
@@ -85,7 +85,7 @@ fn a_write_changes_nothing_beside_itself() {
 }
 
 #[test]
-fn a_zeroed_run_reads_as_zeros_and_nothing_beside_it_does() {
+fn zeroing_changes_only_its_own_run() {
     each(|place, cache, door| {
         let (facts, side) = (place.facts(), place.side(cache));
         let dest = open_dest(&side, &facts).unwrap();
@@ -111,7 +111,7 @@ fn a_read_at_the_end_moves_nothing() {
 }
 
 #[test]
-fn something_else_under_the_same_name_is_refused() {
+fn another_file_under_the_same_name_is_refused() {
     for place in everywhere(&vec![0xee; BYTES]) {
         let mut facts = place.facts();
         facts.id = Some(haul::core::FileId::File(1, 1));
@@ -126,7 +126,7 @@ fn something_else_under_the_same_name_is_refused() {
 }
 
 #[test]
-fn what_nobody_touched_has_not_changed() {
+fn an_untouched_endpoint_is_unchanged() {
     for place in everywhere(&vec![0xee; BYTES]) {
         let source = open_source(&place.side(Cache::Keep), &place.facts()).unwrap();
         Door::Calls.read(&*source, 0, 4096);

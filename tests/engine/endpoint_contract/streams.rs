@@ -1,7 +1,7 @@
-//! FIFOs by path: real waits, and their end by cancelling.
+//! FIFOs by path: blocking calls, and cancelling them.
 use super::moving::{Door, pattern, request};
 use super::places::side;
-use crate::support::Folder;
+use crate::support::ScratchDir;
 use haul::core::{Cache, Endpoint, EndpointKind, Existing, Facts, Kind, Op, PlanSide};
 use haul::disks::{open_dest, open_source};
 use std::fs::{self, File, OpenOptions};
@@ -11,14 +11,14 @@ use std::sync::mpsc;
 use std::thread;
 
 struct Fifo {
-    _dir: Folder,
+    _dir: ScratchDir,
     path: PathBuf,
     facts: Facts,
 }
 
 impl Fifo {
     fn new() -> Self {
-        let dir = crate::support::Folder::below(std::env::temp_dir()).unwrap();
+        let dir = crate::support::ScratchDir::below(std::env::temp_dir()).unwrap();
         let path = dir.path().join("fifo");
         rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
         let mut facts = Facts::new(&path.to_string_lossy(), EndpointKind::Pipe);
@@ -30,22 +30,22 @@ impl Fifo {
         side(&self.path, &self.facts, Cache::Keep, Existing::Keep)
     }
 
-    /// Both ends held by this process, so that no open waits; the other end is closed by dropping it.
+    /// Both ends, held by this process, so that no open blocks; dropping it closes the other end.
     fn other_end(&self) -> File {
         OpenOptions::new().read(true).write(true).open(&self.path).unwrap()
     }
 }
 
-/// Runs `call` on a thread, waits until that thread sleeps in the kernel, and cancels.
+/// Runs `call` in a thread, waits until that thread sleeps in the kernel, and cancels.
 fn cancel_while_blocked(endpoint: &dyn Endpoint, call: impl FnOnce() -> std::io::Result<u32> + Send) {
     thread::scope(|scope| {
-        let (tell, told) = mpsc::channel();
+        let (tell, reported) = mpsc::channel();
         let waiting = scope.spawn(move || {
             tell.send(rustix::thread::gettid().as_raw_nonzero()).unwrap();
             call()
         });
-        let status = format!("/proc/self/task/{}/syscall", told.recv().unwrap());
-        // Which call it sleeps in is told to root alone; that it does not run any more, to everyone.
+        let status = format!("/proc/self/task/{}/syscall", reported.recv().unwrap());
+        // Only root can read the system call in which it sleeps; every user can read its state.
         while fs::read_to_string(&status).is_ok_and(|text| text.starts_with("running")) {
             thread::yield_now();
         }
@@ -71,7 +71,7 @@ fn a_blocked_write_to_a_pipe_can_be_cancelled() {
     let _reader = fifo.other_end();
     let dest = open_dest(&fifo.side(), &fifo.facts).unwrap();
     let mut at = 0;
-    // Whatever the size of the pipe, at last a write finds it full.
+    // A pipe of any size is full after enough writes.
     cancel_while_blocked(&*dest, || {
         loop {
             at += u64::from(dest.perform(&mut request(Op::Write, at, 1 << 20))?);
@@ -80,7 +80,7 @@ fn a_blocked_write_to_a_pipe_can_be_cancelled() {
 }
 
 #[test]
-fn bytes_come_out_of_a_pipe_in_the_order_they_went_in_and_then_it_ends() {
+fn a_pipe_delivers_bytes_in_order_and_then_ends() {
     let fifo = Fifo::new();
     let path = fifo.path.clone();
     let bytes = pattern(3_000_000);
@@ -89,7 +89,7 @@ fn bytes_come_out_of_a_pipe_in_the_order_they_went_in_and_then_it_ends() {
         move || OpenOptions::new().write(true).open(path).unwrap().write_all(&bytes).unwrap()
     });
     let source = open_source(&fifo.side(), &fifo.facts).unwrap();
-    // The first 1000 bytes are passed over, as with --skip.
+    // The first 1000 bytes are skipped, as with --skip.
     let mut got = Vec::new();
     loop {
         let piece = Door::Calls.read(&*source, 1000 + got.len() as u64, 300_000);
@@ -121,7 +121,7 @@ fn zeros_and_bytes_reach_the_reader_of_a_pipe() {
 }
 
 #[test]
-fn a_pipe_whose_reader_went_away_is_broken() {
+fn a_pipe_without_a_reader_is_broken() {
     let fifo = Fifo::new();
     let reader = fifo.other_end();
     let dest = open_dest(&fifo.side(), &fifo.facts).unwrap();

@@ -1,4 +1,4 @@
-//! A side that fails at one place: between the engine and a real endpoint, by every door.
+//! A side that fails at one offset: between the engine and a real endpoint.
 use haul::core::{Endpoint, Extent, Facts, Kind, OnRing, Op, Request, Run};
 use io_uring::{squeue, types};
 use std::io;
@@ -7,18 +7,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-/// What goes wrong.
+/// The fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// What touches the sector fails with EIO.
+    /// Requests that touch the sector fail with EIO.
     Eio,
-    /// There is no room from the place on.
+    /// There is no space from this offset.
     Full,
-    /// Half of what was asked for is moved.
+    /// Half of the requested bytes are transferred.
     Short,
-    /// It takes its time.
+    /// The request is delayed.
     Stall,
-    /// From the first touch of the place on, nothing answers any more.
+    /// After the first request at the offset, all requests fail.
     Gone,
 }
 
@@ -27,7 +27,7 @@ pub struct Faulty {
     pub fault: Fault,
     /// The bytes that fail.
     pub bad: Extent,
-    gone: AtomicBool,
+    disappeared: AtomicBool,
 }
 
 fn errno(number: i32) -> io::Error {
@@ -36,28 +36,28 @@ fn errno(number: i32) -> io::Error {
 
 impl Faulty {
     pub fn new(inner: Arc<dyn Endpoint>, fault: Fault, bad: Extent) -> Self {
-        Faulty { inner, fault, bad, gone: AtomicBool::new(false) }
+        Faulty { inner, fault, bad, disappeared: AtomicBool::new(false) }
     }
 
     fn touches(&self, request: &Request) -> bool {
         self.bad.overlaps(&Extent::new(request.at(), request.left().into()))
     }
 
-    /// What the fault makes of a transfer that would have moved this.
+    /// Applies the fault to the result of a transfer.
     fn spoil<T>(&self, request: &Request, moved: io::Result<T>) -> io::Result<T> {
         let touched = self.touches(request);
         if self.fault == Fault::Gone && touched {
-            self.gone.store(true, Relaxed);
+            self.disappeared.store(true, Relaxed);
         }
         match self.fault {
-            Fault::Gone if self.gone.load(Relaxed) => Err(errno(libc::ENODEV)),
+            Fault::Gone if self.disappeared.load(Relaxed) => Err(errno(libc::ENODEV)),
             Fault::Eio if touched => Err(errno(libc::EIO)),
             Fault::Full if request.at() + u64::from(request.left()) > self.bad.offset => Err(errno(libc::ENOSPC)),
             _ => moved,
         }
     }
 
-    /// Half of it, if there is more than a page: less than a page could not go direct.
+    /// Half of it, if it is more than a page: direct I/O cannot transfer less than a page.
     fn shortened(&self, request: &mut Request) -> Option<u32> {
         let whole = request.until;
         let cut = self.fault == Fault::Short && self.touches(request) && request.left() > 4096;
@@ -94,7 +94,7 @@ impl Endpoint for Faulty {
     }
 
     fn make_durable(&self) -> io::Result<()> {
-        if self.gone.load(Relaxed) { Err(errno(libc::ENODEV)) } else { self.inner.make_durable() }
+        if self.disappeared.load(Relaxed) { Err(errno(libc::ENODEV)) } else { self.inner.make_durable() }
     }
 
     fn diagnose(&self, op: Op, offset: u64, error: &io::Error) -> Kind {
@@ -105,21 +105,21 @@ impl Endpoint for Faulty {
 // SAFETY: entries and the descriptor are those of `inner`, which lives as long as this.
 unsafe impl OnRing for Faulty {
     fn fd(&self) -> BorrowedFd<'_> {
-        self.inner.on_ring().expect("asked for only where there is one").fd()
+        self.inner.on_ring().expect("called only if there is one").fd()
     }
 
     fn takes(&self, request: &Request) -> bool {
-        // The kernel cannot be made to stall or to be short: these go by a call.
+        // The kernel cannot simulate delayed or short requests, so these are made by calls.
         let by_call = matches!(self.fault, Fault::Stall | Fault::Short) && self.touches(request);
         !by_call && self.inner.on_ring().is_some_and(|ring| ring.takes(request))
     }
 
     fn encode(&self, request: &mut Request, fd: types::Fixed) -> squeue::Entry {
-        self.inner.on_ring().expect("asked for only where there is one").encode(request, fd)
+        self.inner.on_ring().expect("called only if there is one").encode(request, fd)
     }
 
     fn decode(&self, request: &Request, result: i32, extra: [u64; 2]) -> io::Result<Option<u32>> {
-        let moved = self.inner.on_ring().expect("asked for only where there is one").decode(request, result, extra);
+        let moved = self.inner.on_ring().expect("called only if there is one").decode(request, result, extra);
         self.spoil(request, moved)
     }
 }

@@ -1,10 +1,10 @@
-//! Loop devices, mounts and dm devices that are gone again when dropped, also while a test panics.
-use crate::support::Folder;
+//! Loop devices, mounts and dm devices that are removed when dropped, also if a test panics.
+use crate::support::{Mount, ScratchDir};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Runs a command; its output where it succeeded.
+/// Runs a command; returns its output if it succeeded.
 pub fn run(words: &[&str]) -> Result<String, String> {
     let output = Command::new(words[0]).args(&words[1..]).output().map_err(|error| format!("{}: {error}", words[0]))?;
     match output.status.success() {
@@ -13,12 +13,12 @@ pub fn run(words: &[&str]) -> Result<String, String> {
     }
 }
 
-/// The value, or a word on standard error about why a test is skipped.
+/// The value, or `None` with a message about why a test is skipped.
 pub fn or_skip<T>(result: Result<T, String>) -> Option<T> {
     result.map_err(|why| eprintln!("SKIPPED: {why}")).ok()
 }
 
-/// What a command undoes when this is dropped.
+/// Runs a command when dropped.
 pub struct Undo {
     words: Vec<String>,
 }
@@ -45,13 +45,13 @@ pub struct Loop {
 }
 
 impl Loop {
-    /// Attaches `file`, with more words for losetup; `None` with a reason printed where that cannot be done.
+    /// Attaches `file`, with further options of losetup; `None`, with a message, if that is not possible.
     pub fn over(file: &str, more: &[&str]) -> Option<Loop> {
         if !rustix::process::geteuid().is_root() {
             return or_skip(Err("loop devices need root".to_owned()));
         }
         let words = [&["losetup", "--find", "--show"], more, &[file]].concat();
-        // Two callers may find the same free device; the one that loses tries again.
+        // Two callers may find the same free device; the second one retries.
         let mut made = run(&words);
         for _ in 0..20 {
             if !made.as_ref().is_err_and(|why| why.contains("busy")) {
@@ -63,8 +63,8 @@ impl Loop {
         Some(Loop { _undo: Undo::by(&["losetup", "-d", &path]), path })
     }
 
-    /// One over `file` with two partitions of 4 MiB, at 1 MiB and at 8 MiB, which go when it is detached. The kernel is
-    /// told of them, so that it need not know any partition table.
+    /// A loop device over `file` with two partitions of 4 MiB, at 1 MiB and at 8 MiB, which are removed when it is
+    /// detached. They are added by ioctl, so that the kernel does not need a partition table.
     pub fn partitioned(file: &str) -> Option<Loop> {
         let device = Loop::over(file, &["-P"])?;
         or_skip(run(&["addpart", &device.path, "1", "2048", "8192"]))?;
@@ -80,19 +80,19 @@ impl Loop {
 
 /// A directory on tmpfs with an image of `mib` MiB.
 pub struct Image {
-    pub dir: Folder,
+    pub dir: ScratchDir,
     pub path: String,
 }
 
 impl Image {
     pub fn new(mib: u64) -> Image {
-        let dir = crate::support::Folder::below("/dev/shm").unwrap();
+        let dir = crate::support::ScratchDir::below("/dev/shm").unwrap();
         let path = dir.path().join("image");
         fs::File::create(&path).unwrap().set_len(mib << 20).unwrap();
         Image { path: path.to_str().unwrap().to_owned(), dir }
     }
 
-    /// A name for something else in its directory.
+    /// A path in its directory.
     pub fn beside(&self, name: &str) -> String {
         self.dir.path().join(name).to_str().unwrap().to_owned()
     }
@@ -101,16 +101,16 @@ impl Image {
 /// A mounted file system.
 pub struct Mounted {
     pub at: PathBuf,
-    _undo: Undo,
+    _mount: Mount,
 }
 
 impl Mounted {
-    /// Makes ext4 on `device` and mounts it at a new directory.
+    /// Creates ext4 on `device` and mounts it at a new directory.
     pub fn new(device: &str, at: &str) -> Option<Mounted> {
         or_skip(run(&["mkfs.ext4", "-q", "-F", device]))?;
         fs::create_dir_all(at).unwrap();
-        or_skip(run(&["mount", device, at]))?;
-        Some(Mounted { at: Path::new(at).to_owned(), _undo: Undo::by(&["umount", at]) })
+        let at = PathBuf::from(at);
+        Some(Mounted { _mount: Mount::device(&at, Path::new(device))?, at })
     }
 }
 
@@ -121,7 +121,7 @@ pub struct Mapped {
 }
 
 impl Mapped {
-    /// One that maps the first 1 MiB of `device`.
+    /// A dm device that maps the first 1 MiB of `device`.
     pub fn linear(device: &str) -> Option<Mapped> {
         let name = format!("haul-test-{}-{}", std::process::id(), device.replace('/', "-"));
         or_skip(run(&["dmsetup", "create", &name, "--noudevsync", "--table", &format!("0 2048 linear {device} 0")]))?;

@@ -1,4 +1,4 @@
-//! The room `probe` on real loop devices: names, ground, users. Skipped aloud where there can be none.
+//! Tests of `probe` on loop devices: names, ground, users. Skipped with a message if they are not available.
 mod guards;
 mod names;
 mod users;

@@ -1,4 +1,4 @@
-//! One thing under many names, and where its bytes lie.
+//! One device under many names, and the location of its bytes.
 use super::guards::{Image, Loop, Mapped};
 use haul::core::{EndpointKind, Facts, FileId};
 use haul::disks::probe;
@@ -11,7 +11,7 @@ fn offset_on(facts: &Facts, id: Option<FileId>) -> Option<Option<u64>> {
 }
 
 #[test]
-fn a_device_is_the_same_under_a_link_to_it() {
+fn a_device_and_a_link_to_it_are_the_same() {
     let image = Image::new(4);
     let Some(device) = Loop::over(&image.path, &[]) else { return };
     let link = image.beside("by-id");
@@ -32,7 +32,7 @@ fn a_read_only_device_is_not_writable() {
 }
 
 #[test]
-fn a_loop_device_lies_on_its_file_under_any_name_of_it() {
+fn a_loop_device_lies_on_its_file_under_every_name() {
     let image = Image::new(4);
     let Some(device) = Loop::over(&image.path, &["--offset", "1048576"]) else { return };
     let hard = image.beside("hard");
@@ -47,7 +47,7 @@ fn a_loop_device_lies_on_its_file_under_any_name_of_it() {
 }
 
 #[test]
-fn a_partition_lies_on_its_disk_where_it_begins_and_the_file_beneath_too() {
+fn a_partition_lies_at_its_offset_of_the_disk_and_of_the_file_beneath() {
     let image = Image::new(16);
     let Some(device) = Loop::partitioned(&image.path) else { return };
     let (disk, part) = (probe::dest(&device.path).unwrap(), probe::dest(&format!("{}p2", device.path)).unwrap());
@@ -62,7 +62,7 @@ fn a_partition_lies_on_its_disk_where_it_begins_and_the_file_beneath_too() {
 }
 
 #[test]
-fn a_mapped_device_lies_on_its_parts_at_no_known_place() {
+fn a_mapped_device_lies_on_its_parts_at_unknown_offsets() {
     let image = Image::new(4);
     let Some(device) = Loop::over(&image.path, &[]) else { return };
     let Some(mapped) = Mapped::linear(&device.path) else { return };

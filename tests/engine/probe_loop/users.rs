@@ -1,4 +1,4 @@
-//! Who uses a device or file.
+//! The users of a device or file.
 use super::guards::{Image, Loop, Mapped, Mounted, or_skip, run};
 use haul::core::InUse;
 use haul::disks::probe;
@@ -24,7 +24,7 @@ fn a_mounted_device_and_its_file_are_in_use() {
 }
 
 #[test]
-fn a_mounted_partition_forbids_the_disk_and_itself_but_not_its_neighbour() {
+fn a_mounted_partition_blocks_itself_and_the_disk_but_not_its_neighbour() {
     let image = Image::new(16);
     let Some(device) = Loop::partitioned(&image.path) else { return };
     let (one, two) = (format!("{}p1", device.path), format!("{}p2", device.path));
@@ -36,7 +36,7 @@ fn a_mounted_partition_forbids_the_disk_and_itself_but_not_its_neighbour() {
 }
 
 #[test]
-fn a_loop_device_over_a_range_of_a_device_forbids_that_range_only() {
+fn a_loop_device_over_a_range_of_a_device_blocks_only_that_range() {
     let image = Image::new(16);
     let Some(device) = Loop::partitioned(&image.path) else { return };
     let range = ["--offset", "8388608", "--sizelimit", "4194304"];
@@ -61,7 +61,7 @@ fn a_second_loop_device_over_one_file_counts_as_a_user() {
 }
 
 #[test]
-fn a_mapped_device_holds_what_it_is_made_of_and_is_free_itself() {
+fn a_mapped_device_holds_its_parts_and_is_free_itself() {
     let image = Image::new(4);
     let Some(device) = Loop::over(&image.path, &[]) else { return };
     let Some(mapped) = Mapped::linear(&device.path) else { return };
@@ -71,14 +71,14 @@ fn a_mapped_device_holds_what_it_is_made_of_and_is_free_itself() {
 }
 
 #[test]
-fn a_claim_that_shows_nowhere_is_found_by_trying_and_asked_of_a_dest_only() {
+fn a_hidden_claim_is_found_by_an_exclusive_open_of_the_dest_only() {
     let image = Image::new(4);
     let Some(device) = Loop::over(&image.path, &[]) else { return };
     let claim = OpenOptions::new().read(true).custom_flags(libc::O_EXCL).open(&device.path).unwrap();
     assert_eq!(probe::dest(&device.path).unwrap().in_use, [InUse::Exclusive]);
     assert_eq!(probe::source(&device.path).unwrap().in_use, []);
     drop(claim);
-    // A test beside this one that is just starting a program has lent it the claim, until that program begins.
+    // A program that another test is just starting inherits the claim until it executes.
     let users = || probe::dest(&device.path).unwrap().in_use;
     let until = Instant::now() + Duration::from_secs(60);
     while !users().is_empty() && Instant::now() < until {
@@ -89,7 +89,7 @@ fn a_claim_that_shows_nowhere_is_found_by_trying_and_asked_of_a_dest_only() {
 
 #[test]
 fn swap_space_is_in_use_as_a_file_and_as_a_device() {
-    let dir = crate::support::Folder::below("/var/tmp").unwrap();
+    let dir = crate::support::ScratchDir::below("/var/tmp").unwrap();
     let file = dir.path().join("swap file");
     let file = file.to_str().unwrap();
     std::fs::write(file, vec![0; 1 << 20]).unwrap();
@@ -103,14 +103,14 @@ fn swap_space_is_in_use_as_a_file_and_as_a_device() {
 }
 
 #[test]
-fn the_disk_of_the_running_system_says_so() {
+fn the_disk_of_the_running_system_is_in_use() {
     let Ok(source) = run(&["findmnt", "-n", "-o", "MAJ:MIN", "/"]) else { return };
     let Ok(dir) = std::fs::canonicalize(format!("/sys/dev/block/{}", source.trim())) else {
         eprintln!("SKIPPED: / is on no block device here");
         return;
     };
     let node = format!("/dev/{}", dir.file_name().unwrap().to_str().unwrap());
-    // As a source: the dest is never even looked at so.
+    // Probed as a source: the test never treats it as a dest.
     let Ok(facts) = probe::source(&node) else { return eprintln!("SKIPPED: {node} may not be read") };
     let system = InUse::System { at: "/".into() };
     assert_eq!(facts.in_use.first(), Some(&system), "{:?}", facts.in_use);

@@ -1,4 +1,4 @@
-//! One command line and one input, given to /usr/bin/dd and to haul under the name dd: what came of each.
+//! Runs one command line with one input by /usr/bin/dd and by haul under the name dd, and compares the results.
 mod script;
 pub mod words;
 
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// The reference.
 pub const GNU: &str = "/usr/bin/dd";
 
-/// Where the reference is; `None`, said aloud, where it is not GNU's.
+/// The path of the reference; `None`, with a message, if it is not GNU dd.
 pub fn reference() -> Option<PathBuf> {
     let version = Command::new(GNU).arg("--version").output().ok()?;
     let is_gnu = String::from_utf8_lossy(&version.stdout).contains("coreutils");
@@ -28,53 +28,53 @@ pub fn reference() -> Option<PathBuf> {
     is_gnu.then(|| GNU.into())
 }
 
-/// What dd reads where it is given no `if=`.
+/// Standard input, for command lines without `if=`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stdin {
     Nothing,
-    /// The file `in`, from this offset on.
+    /// The file `in`, from this offset.
     File(u64),
-    /// The bytes of `in` through a pipe, in pieces of these lengths, each written only when the one before is read.
+    /// The bytes of `in` through a pipe, in pieces of these lengths, each written after the previous one was read.
     Pipe(Vec<usize>),
 }
 
-/// Where dd writes where it is given no `of=`.
+/// Standard output, for command lines without `of=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stdout {
     Pipe,
     File,
-    /// A file with something in it, opened for appending.
+    /// A file with contents, opened for appending.
     Append,
     Full,
 }
 
-/// One command line with all that it meets.
+/// One command line and its environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
     pub words: Vec<String>,
     /// The file `in`.
     pub input: Vec<u8>,
-    /// The file `out`, where it is there already.
+    /// The file `out`, if it exists before.
     pub output: Option<Vec<u8>>,
     pub stdin: Stdin,
     pub stdout: Stdout,
 }
 
-/// What came of it.
+/// The result of a command.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Came {
+pub struct CommandResult {
     pub status: Option<i32>,
     pub signal: Option<i32>,
     pub stdout: Vec<u8>,
-    /// With the time and the speed taken out.
+    /// Standard error without time and rate.
     pub stderr: String,
-    /// Every file in its directory, with the blocks that it occupies.
+    /// Every file in its directory, and whether its blocks are allocated.
     pub files: BTreeMap<String, (Vec<u8>, bool)>,
-    /// Where standard input stands afterwards, if it is a file.
+    /// The final offset of standard input, if it is a file.
     pub stdin_at: Option<u64>,
 }
 
-impl std::fmt::Debug for Came {
+impl std::fmt::Debug for CommandResult {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let sizes: Vec<_> = self.files.iter().map(|(name, (bytes, holes))| (name, bytes.len(), holes)).collect();
         let (stdout, at) = (self.stdout.len(), self.stdin_at);
@@ -83,7 +83,7 @@ impl std::fmt::Debug for Came {
     }
 }
 
-/// Takes out of the line about the transfer what no two runs have in common.
+/// Removes from the line about the transfer what differs between runs.
 pub fn without_times(text: &str) -> String {
     let line = |line: &str| match line.split_once(" copied, ") {
         Some((size, _)) => format!("{size} copied\n"),
@@ -92,17 +92,17 @@ pub fn without_times(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-/// Runs `program` as `dd` in a directory of its own below `above`.
-pub fn run(program: &Path, case: &Case, above: &Path) -> Came {
-    let dir = crate::support::Folder::below(above).expect("scratch takes directories");
+/// Runs `program` as `dd` in a separate directory below `above`.
+pub fn run(program: &Path, case: &Case, above: &Path) -> CommandResult {
+    let dir = crate::support::ScratchDir::below(above).expect("the test directory is writable");
     let at = |name: &str| dir.path().join(name);
-    fs::write(at("in"), &case.input).expect("scratch takes files");
+    fs::write(at("in"), &case.input).expect("the file can be written");
     if let Some(bytes) = &case.output {
-        fs::write(at("out"), bytes).expect("scratch takes files");
+        fs::write(at("out"), bytes).expect("the file can be written");
     }
     let mut command = Command::new(program);
     command.arg0("dd").args(&case.words).current_dir(dir.path()).env_clear().env("LC_ALL", "C");
-    // An instrumented program would leave its profile among the files.
+    // An instrumented program would write its profile to the directory.
     command.envs(std::env::var_os("LLVM_PROFILE_FILE").map(|path| ("LLVM_PROFILE_FILE", path)));
     command.stderr(Stdio::piped());
     let mut file = None;
@@ -112,11 +112,11 @@ pub fn run(program: &Path, case: &Case, above: &Path) -> Came {
         Stdin::File(offset) => {
             let mut opened = File::open(at("in")).expect("it was written");
             opened.seek(SeekFrom::Start(*offset)).expect("it is a file");
-            command.stdin(opened.try_clone().expect("descriptors are left"));
+            command.stdin(opened.try_clone().expect("descriptors are available"));
             file = Some(opened);
         }
         Stdin::Pipe(lengths) => {
-            let (reader, writer) = std::io::pipe().expect("descriptors are left");
+            let (reader, writer) = std::io::pipe().expect("descriptors are available");
             command.stdin(reader);
             let (bytes, lengths) = (case.input.clone(), lengths.clone());
             feeder = Some(move || feed(writer, &bytes, &lengths));
@@ -124,28 +124,30 @@ pub fn run(program: &Path, case: &Case, above: &Path) -> Came {
     }
     let printed = match case.stdout {
         Stdout::Pipe => Stdio::piped(),
-        Stdout::File => File::create(at("stdout")).expect("scratch takes files").into(),
+        Stdout::File => File::create(at("stdout")).expect("the file can be written").into(),
         Stdout::Append => {
-            fs::write(at("stdout"), "before").expect("scratch takes files");
+            fs::write(at("stdout"), "before").expect("the file can be written");
             OpenOptions::new().append(true).open(at("stdout")).expect("it was written").into()
         }
         Stdout::Full => OpenOptions::new().write(true).open("/dev/full").expect("Linux has it").into(),
     };
     let child = command.stdout(printed).spawn().expect("it can be run");
-    // The command holds the reading end of the pipe, without which a writer hears that nobody reads any more.
+    // The command holds the reading end of the pipe; a writer gets EPIPE only after it is closed.
     drop(command);
     let feeding = feeder.map(thread::spawn);
-    let output = child.wait_with_output().expect("it is our child");
+    let output = child.wait_with_output().expect("it is a child of this process");
     if let Some(feeding) = feeding {
         feeding.join().expect("it only writes");
     }
-    let entries = fs::read_dir(dir.path()).expect("it is ours").map(|entry| entry.expect("it is ours").path());
+    let entries = fs::read_dir(dir.path())
+        .expect("this test created it")
+        .map(|entry| entry.expect("this test created it").path());
     let described = entries.map(|path| {
         let (bytes, stat) = (fs::read(&path).expect("it is a file"), fs::metadata(&path).expect("it is a file"));
         let sparse = std::os::unix::fs::MetadataExt::blocks(&stat) * 512 < stat.len();
         (path.file_name().expect("it has a name").to_string_lossy().into_owned(), (bytes, sparse))
     });
-    Came {
+    CommandResult {
         status: output.status.code(),
         signal: output.status.signal(),
         stdout: output.stdout,
@@ -155,7 +157,7 @@ pub fn run(program: &Path, case: &Case, above: &Path) -> Came {
     }
 }
 
-/// Writes a piece, waits until it was read, and a little longer: the next read must not see two of them.
+/// Writes a piece, waits until it was read, and a little longer, so that the next read does not return two pieces.
 fn feed(mut writer: std::io::PipeWriter, mut bytes: &[u8], lengths: &[usize]) {
     let mut lengths = lengths.iter().copied().cycle();
     while !bytes.is_empty() {
@@ -166,7 +168,7 @@ fn feed(mut writer: std::io::PipeWriter, mut bytes: &[u8], lengths: &[usize]) {
         bytes = &bytes[len..];
         let give_up = Instant::now() + Duration::from_secs(60);
         while rustix::io::ioctl_fionread(writer.as_fd()).unwrap_or(0) > 0 && Instant::now() < give_up {
-            if nobody_reads(&writer) {
+            if has_no_reader(&writer) {
                 return;
             }
             thread::sleep(Duration::from_micros(200));
@@ -175,13 +177,13 @@ fn feed(mut writer: std::io::PipeWriter, mut bytes: &[u8], lengths: &[usize]) {
     }
 }
 
-/// The reading end is closed: what is in the pipe stays there.
-fn nobody_reads(writer: &std::io::PipeWriter) -> bool {
+/// Whether the reading end is closed, so that data in the pipe is never read.
+fn has_no_reader(writer: &std::io::PipeWriter) -> bool {
     let mut ends = [PollFd::new(writer, PollFlags::empty())];
     poll(&mut ends, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
 }
 
-/// Both, and whether they agree.
+/// Runs both, and compares the results.
 pub fn compare(case: &Case, above: &Path) -> Result<(), String> {
     let theirs = run(Path::new(GNU), case, above);
     let ours = run(&super::support::haul_path(), case, above);

@@ -1,4 +1,4 @@
-//! Made-up operands.
+//! Random operands.
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -21,7 +21,7 @@ pub const CONVERSIONS: [&str; 16] = [
     "fdatasync",
     "fsync",
 ];
-/// Without direct, which not every file system has.
+/// Without direct, which not every file system supports.
 pub const FLAGS: [&str; 12] = [
     "append",
     "nocache",
@@ -38,7 +38,7 @@ pub const FLAGS: [&str; 12] = [
 ];
 const SIZES: [u64; 16] = [1, 2, 3, 7, 8, 10, 13, 64, 100, 300, 511, 512, 513, 1000, 1024, 4096];
 
-/// What the environment says, or `default`.
+/// The value in the environment, or `default`.
 pub fn number(default: u64, name: &str) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
@@ -56,7 +56,7 @@ fn list(words: &'static [&'static str]) -> impl Strategy<Value = String> {
     subsequence(words, 1..=3).prop_map(|words| words.join(","))
 }
 
-/// One operand of any kind but those that name files.
+/// One operand of any kind, except those that name files.
 pub fn operand() -> impl Strategy<Value = String> {
     let named = |name: &'static str| move |value: String| format!("{name}={value}");
     prop_oneof![
@@ -78,8 +78,8 @@ pub fn operand() -> impl Strategy<Value = String> {
     ]
 }
 
-/// So many cases of each thousand of `HAUL_DD_CASES` (300; `make test-long` has more) of the seed `HAUL_DD_SEED`, which
-/// is printed and returned.
+/// This many cases of each thousand in `HAUL_DD_CASES` (300; `make test-long` has more) with the seed
+/// `HAUL_DD_SEED`, which is printed and returned.
 pub fn runner(of_each_thousand: u64) -> (TestRunner, u64) {
     let (all, seed) = (number(300, "HAUL_DD_CASES"), number(1, "HAUL_DD_SEED"));
     let cases = all * of_each_thousand / 1000;

@@ -1,14 +1,14 @@
-//! Command lines of sg_dd, sgp_dd and sgm_dd, given to haul under these names and, where they are there, to the
-//! originals of sg3_utils.
+//! Command lines of sg_dd, sgp_dd and sgm_dd, run by haul under these names and, if installed, by the originals of
+//! sg3_utils.
 use std::fs;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The family.
+/// The three programs.
 pub const FRONTS: [&str; 3] = ["sg_dd", "sgp_dd", "sgm_dd"];
 
-/// The original called `name`; `None`, said aloud, where there is none.
+/// The path of the original program `name`; `None`, with a message, if it is not installed.
 pub fn original(name: &str) -> Option<PathBuf> {
     let path = Path::new("/usr/bin").join(name);
     if !path.exists() {
@@ -18,44 +18,44 @@ pub fn original(name: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// What came of a command line.
+/// The result of a command line.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Came {
+pub struct CommandResult {
     pub status: Option<i32>,
     pub signal: Option<i32>,
     pub stdout: Vec<u8>,
     pub stderr: String,
 }
 
-impl std::fmt::Debug for Came {
+impl std::fmt::Debug for CommandResult {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Came { status, signal, stdout, stderr } = self;
+        let CommandResult { status, signal, stdout, stderr } = self;
         write!(out, "{status:?}/{signal:?}, {} bytes printed\n{stderr}", stdout.len())
     }
 }
 
-impl Came {
+impl CommandResult {
     /// The lines about records.
     pub fn records(&self) -> Vec<&str> {
         self.stderr.lines().filter(|line| line.contains(" records ")).collect()
     }
 
-    /// Fails unless it ended with `status`, saying `words`.
+    /// Asserts that it ended with `status` and printed `words`.
     #[track_caller]
-    pub fn says(&self, status: i32, words: &[&str]) {
+    pub fn assert_ended(&self, status: i32, words: &[&str]) {
         assert_eq!(self.status, Some(status), "{self:?}");
         for word in words {
-            assert!(self.stderr.contains(word), "{word:?} was not said: {self:?}");
+            assert!(self.stderr.contains(word), "{word:?} is missing: {self:?}");
         }
     }
 }
 
 /// Runs `program` under the name `front` in `dir`.
-pub fn run(program: &Path, front: &str, line: &str, dir: &Path, stdin: Stdio) -> Came {
+pub fn run(program: &Path, front: &str, line: &str, dir: &Path, stdin: Stdio) -> CommandResult {
     let mut command = Command::new(program);
     command.arg0(front).args(line.split_whitespace()).current_dir(dir).env("LC_ALL", "C").stdin(stdin);
     let output = command.output().expect("it can be run");
-    Came {
+    CommandResult {
         status: output.status.code(),
         signal: output.status.signal(),
         stdout: output.stdout,
@@ -64,12 +64,12 @@ pub fn run(program: &Path, front: &str, line: &str, dir: &Path, stdin: Stdio) ->
 }
 
 /// haul under the name `front`, with nothing on standard input.
-pub fn haul_as(front: &str, line: &str, dir: &Path) -> Came {
+pub fn haul_as(front: &str, line: &str, dir: &Path) -> CommandResult {
     run(&super::support::haul_path(), front, line, dir, Stdio::null())
 }
 
 /// haul as sg_dd.
-pub fn sg_dd(line: &str, dir: &Path) -> Came {
+pub fn sg_dd(line: &str, dir: &Path) -> CommandResult {
     haul_as("sg_dd", line, dir)
 }
 

@@ -1,4 +1,4 @@
-//! What a disk did, for whoever wants to explain a measurement.
+//! Counters of a disk's operations, to explain a measurement.
 use serde::Serialize;
 
 use super::Kind;
@@ -8,61 +8,61 @@ use super::wear::Cost;
 /// One direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Direction {
-    /// Commands answered, failed ones too.
+    /// Completed commands, including failed ones.
     pub commands: u64,
-    /// Bytes of those that did not fail.
+    /// Bytes of those that succeeded.
     pub bytes: u64,
     /// Commands that failed.
     pub errors: u64,
-    /// Commands answered out of the disk's own memory.
+    /// Commands completed from the disk's cache.
     pub from_memory: u64,
-    /// Moves of the head.
+    /// Head movements.
     pub seeks: u64,
-    /// Commands that went on where the last one ended, but came too late.
+    /// Commands that continued at the end of the previous one, but arrived too late.
     pub missed_turns: u64,
-    /// Time from the disk's beginning a command to its end.
+    /// Time from the start of a command to its end.
     pub busy_s: f64,
-    /// Of that, moving the head.
+    /// The part of it for seeks.
     pub seek_s: f64,
-    /// Of that, waiting for the platter.
+    /// The part of it for rotational latency.
     pub rotation_wait_s: f64,
 }
 
-/// All of a disk's counters. Seconds are those of the model, after `time_scale`.
+/// All counters of a disk. Seconds are those of the model, after `time_scale`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Counters {
-    /// Commands that read.
+    /// Reads.
     pub read: Direction,
-    /// Commands that write or zero; with a write cache their moves and turns are those of emptying it.
+    /// Writes and zeroing; with a write cache seeks and rotations are those of emptying it.
     pub write: Direction,
-    /// Flushes answered.
+    /// Completed flushes.
     pub flushes: u64,
-    /// Trims answered.
+    /// Completed trims.
     pub trims: u64,
-    /// Most commands that were at the disk at once.
+    /// Maximum number of commands at the disk.
     pub queue_max: u64,
-    /// Stalls, those of `stall_at` and of `stall_every_bytes`.
+    /// Stalls of `stall_at` and of `stall_every_bytes`.
     pub stalls: u64,
-    /// Erase blocks that had to be completed because they were left half written.
+    /// Erase blocks that had to be completed because they were partly written.
     pub rewrites: u64,
-    /// Commands that found more waiting than `choke_depth`.
+    /// Commands that arrived when more than `choke_depth` were waiting.
     pub chokes: u64,
-    /// How often it got too warm and wrote slower.
+    /// Number of times it became too warm and throttled.
     pub throttles: u64,
-    /// Time of writing slower for that.
+    /// Time spent throttled.
     pub throttled_s: f64,
-    /// The warmest that it ever was, in °C; its rest where nothing warms it.
+    /// The highest temperature, in °C; that at rest if writing does not warm it.
     pub warmest_c: f64,
-    /// Time from the first arrival to the last answer.
+    /// Time from the first arrival to the last completion.
     pub span_s: f64,
-    /// Of that, with a command being served.
+    /// The part of it with a command in progress.
     pub busy_s: f64,
-    /// Of that, without.
+    /// The part of it without.
     pub idle_s: f64,
 }
 
 impl Counters {
-    /// The counters of a direction; flushes and trims go with the writes.
+    /// The counters of a direction; flushes and trims count as writes.
     pub fn of(&mut self, kind: Kind) -> &mut Direction {
         match kind {
             Kind::Read => &mut self.read,
@@ -70,7 +70,7 @@ impl Counters {
         }
     }
 
-    /// Notes how the head got there.
+    /// Counts a head movement.
     pub fn went(&mut self, kind: Kind, way: &Way) {
         let direction = self.of(kind);
         direction.seeks += u64::from(way.seek_ns > 0);
@@ -79,7 +79,7 @@ impl Counters {
         direction.rotation_wait_s += seconds(way.rotation_ns);
     }
 
-    /// Notes what a write cost besides.
+    /// Counts the additional cost of a write.
     pub fn wore(&mut self, cost: &Cost) {
         self.stalls += cost.stalls;
         self.rewrites += cost.rewrites;
@@ -88,7 +88,7 @@ impl Counters {
     }
 }
 
-/// Nanoseconds as seconds.
+/// Converts nanoseconds to seconds.
 pub fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }

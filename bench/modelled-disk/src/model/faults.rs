@@ -1,8 +1,8 @@
-//! Places of the disk that fail or hesitate.
+//! Extents of the disk that fail or stall.
 use super::Kind;
 use crate::parameters::{Extent, Parameters};
 
-/// Bad ranges, and stalls that happen once.
+/// Bad ranges, and single stalls.
 pub struct Faults {
     bad_read: Vec<Extent>,
     bad_write: Vec<Extent>,
@@ -10,12 +10,13 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// Those of `disk`.
+    /// The faults of `disk`.
     pub fn new(disk: &Parameters) -> Faults {
         Faults { bad_read: disk.bad_read.clone(), bad_write: disk.bad_write.clone(), stall_at: disk.stall_at.clone() }
     }
 
-    /// A command of this kind fails. The answer never changes, so it may be asked outside the model's lock.
+    /// Whether a command of this kind fails. The answer never changes, so this may be called outside the model's
+    /// lock.
     pub fn fails(&self, kind: Kind, extent: &Extent) -> bool {
         let bad = match kind {
             Kind::Read => &self.bad_read,
@@ -25,7 +26,7 @@ impl Faults {
         bad.iter().any(|range| range.overlaps(extent))
     }
 
-    /// How long the disk hesitates over `extent`; each stall is given once.
+    /// Duration of a stall at `extent`; each stall occurs once.
     pub fn stall_ns(&mut self, extent: &Extent) -> u64 {
         let here = |(offset, _): &(u64, u64)| extent.offset <= *offset && *offset < extent.end();
         let ns = self.stall_at.iter().filter(|stall| here(stall)).map(|(_, ns)| ns).sum();

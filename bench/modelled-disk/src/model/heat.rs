@@ -1,8 +1,8 @@
-//! Warmth: writing warms a disk, time cools it, and a disk that is too warm writes slower until it has cooled down.
+//! Temperature: writing warms a disk, time cools it, and a disk that is too warm throttles until it has cooled down.
 use crate::parameters::Parameters;
 
-/// How warm a disk is. It is one mass, which every byte warms by as much, and which loses warmth in proportion to what
-/// it is above its rest: so it comes nearer and nearer to where both are equal, never there.
+/// The temperature of a disk. It is one mass: every byte warms it equally, and it loses heat in proportion to its
+/// temperature above rest. It therefore approaches the equilibrium of both asymptotically.
 pub struct Heat {
     bytes_per_c: f64,
     leak_ns: f64,
@@ -10,22 +10,22 @@ pub struct Heat {
     limit_c: f64,
     back_c: f64,
     slow_bytes_per_ns: f64,
-    /// Now, at `last_ns`.
+    /// The temperature at `last_ns`.
     now_c: f64,
     warmest_c: f64,
-    /// It got too warm and has not cooled down since.
+    /// It became too warm and has not cooled down since.
     throttled: bool,
     last_ns: u64,
 }
 
-/// What a write took.
+/// The time of a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Warmed {
-    /// In all.
+    /// In total.
     pub ns: u64,
-    /// Of that, throttled.
+    /// The throttled part of it.
     pub throttled_ns: u64,
-    /// How often it began to throttle.
+    /// Number of times it began to throttle.
     pub throttles: u64,
 }
 
@@ -46,7 +46,7 @@ impl Heat {
         }
     }
 
-    /// Writes `len` bytes from `now_ns` on, which take `cool_ns` where it is not throttled.
+    /// Writes `len` bytes at `now_ns`, which take `cool_ns` without throttling.
     pub fn write(&mut self, len: u64, cool_ns: u64, now_ns: u64) -> Warmed {
         if self.bytes_per_c == 0.0 || len == 0 {
             return Warmed { ns: cool_ns, ..Warmed::default() };
@@ -80,7 +80,7 @@ impl Heat {
         Warmed { ns, throttled_ns, throttles }
     }
 
-    /// How warm it is at `now_ns`, in °C, where nothing was written since.
+    /// The temperature at `now_ns`, in °C, without further writes.
     pub fn celsius(&self, now_ns: u64) -> f64 {
         if self.bytes_per_c == 0.0 {
             return self.rest_c;
@@ -89,19 +89,19 @@ impl Heat {
         self.rest_c + (self.now_c - self.rest_c) * (-passed_ns / self.leak_ns).exp()
     }
 
-    /// The warmest that it ever was, in °C.
+    /// The highest temperature so far, in °C.
     pub fn warmest_c(&self) -> f64 {
         self.warmest_c
     }
 
-    /// Nothing is written until `now_ns`.
+    /// Cools until `now_ns`.
     fn rest_until(&mut self, now_ns: u64) {
         self.now_c = self.celsius(now_ns);
         self.throttled &= self.now_c > self.back_c;
         self.last_ns = self.last_ns.max(now_ns);
     }
 
-    /// Time until it has `edge_c` on its way to `at_last_c`; endless where the edge is not on that way.
+    /// Time until it reaches `edge_c` while approaching `at_last_c`; infinite if it does not.
     fn ns_until(&self, edge_c: f64, at_last_c: f64) -> f64 {
         let share = (at_last_c - self.now_c) / (at_last_c - edge_c);
         if share >= 1.0 { self.leak_ns * share.ln() } else { f64::INFINITY }

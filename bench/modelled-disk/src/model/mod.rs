@@ -1,13 +1,13 @@
-//! A disk in virtual time: commands and the time of their arrival go in, the time of their answer comes out.
+//! A disk in virtual time: commands and their arrival times go in, their completion times come out.
 //!
-//! No clock, no I/O, no thread. Times are nanoseconds since any beginning and never decrease. The disk's own time goes
-//! on from answer to answer, so nobody who asks it late slows it down: see [`Disk::advance`].
+//! No clock, no I/O, no thread. Times are nanoseconds since an arbitrary start and never decrease. The disk's own
+//! time continues from completion to completion, so a late call does not slow it down: see [`Disk::advance`].
 //!
 //! ```text
 //!  submit ──▶ queue (which next?) ──▶ read_ahead, write_cache ──▶ head (when does its first byte come by?)
 //!                                                           zones, wear, heat (how long do its bytes take?) ──▶ answer
 //! ```
-//! On its way in a command may be cut (pieces); a solid-state disk may work on several at once (channels).
+//! A command may be split on arrival (pieces); a solid-state disk may process several in parallel (channels).
 mod channels;
 pub mod counters;
 mod faults;
@@ -35,30 +35,30 @@ pub(crate) use wear::Wear;
 use write_cache::WriteCache;
 use zones::span_ns;
 
-/// What a command does.
+/// The kinds of commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Bytes come from the disk.
+    /// Transfers bytes from the disk.
     Read,
-    /// Bytes, or zeros, go to the disk.
+    /// Transfers bytes, or zeros, to the disk.
     Write,
-    /// Everything written is put on the medium.
+    /// Writes the cache to the medium.
     Flush,
-    /// Contents are given up.
+    /// Discards data.
     Trim,
 }
 
 /// The number of a command, in order of arrival.
 pub type Ticket = u64;
 
-/// What the disk has settled for one command.
+/// The completion of one command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Which command.
+    /// The command.
     pub ticket: Ticket,
-    /// When it is answered.
+    /// The time of its completion.
     pub at_ns: u64,
-    /// It is answered with an error.
+    /// It failed.
     pub failed: bool,
 }
 
@@ -75,23 +75,23 @@ pub struct Disk {
     faults: Faults,
     counters: Counters,
     tickets: Ticket,
-    /// The disk can take up the next command then.
+    /// The time at which the disk can start the next command.
     free_ns: u64,
-    /// When the last command taken up is answered.
+    /// The completion time of the last command that was started.
     answered_ns: u64,
-    /// When somebody was last told of an answer: whose command was cut hears of its last piece only.
-    told_ns: u64,
-    /// The end of all that was done.
+    /// Time of the last reported completion: a command that was split is reported with its last piece only.
+    reported_ns: u64,
+    /// The end of everything that was started.
     busy_until_ns: u64,
     first_ns: Option<u64>,
-    /// Where the last command that moved bytes ended.
+    /// The end of the last command that transferred bytes.
     last_end: u64,
-    /// Submitted and not yet left.
+    /// Number of submitted commands that have not left.
     present: u64,
 }
 
 impl Disk {
-    /// A disk that nobody has used; the parameters must have passed their check.
+    /// A new disk; the parameters must have been checked.
     pub fn new(parameters: &Parameters) -> Disk {
         let parameters = parameters.scaled();
         Disk {
@@ -107,7 +107,7 @@ impl Disk {
             tickets: 0,
             free_ns: 0,
             answered_ns: 0,
-            told_ns: 0,
+            reported_ns: 0,
             busy_until_ns: 0,
             first_ns: None,
             last_end: 0,
@@ -116,7 +116,7 @@ impl Disk {
         }
     }
 
-    /// A command arrives at `now_ns`. Call [`Disk::advance`] next, and [`Disk::leave`] when it was answered.
+    /// A command arrives at `now_ns`. Call [`Disk::advance`] next, and [`Disk::leave`] after it has completed.
     pub fn submit(&mut self, now_ns: u64, kind: Kind, extent: Extent) -> Ticket {
         self.tickets += 1;
         self.present += 1;
@@ -129,31 +129,31 @@ impl Disk {
         self.tickets
     }
 
-    /// Settles every command whose turn came by `now_ns`. Each decision is taken for the moment at which the disk was
-    /// free for it, among the commands that had arrived by then, however late this is called.
+    /// Decides every command whose turn is by `now_ns`. Each decision is made for the time at which the disk was
+    /// idle, among the commands that had arrived by then, even if this is called later.
     pub fn advance(&mut self, now_ns: u64) -> Vec<Answer> {
         let mut answers = Vec::new();
         while let Some((ready_ns, decide_ns)) = self.decision() {
-            // Without reordering the oldest goes next, whoever may come: that is settled at once.
+            // Without reordering the oldest is next, regardless of later commands: it can be started at once.
             if self.queue.reorders() && decide_ns > now_ns {
                 break;
             }
             let (from, read_ahead) = (self.last_end, &self.read_ahead);
-            let next = self.queue.take(from, decide_ns, |one| goes_on(read_ahead, from, one));
+            let next = self.queue.take(from, decide_ns, |one| continues_here(read_ahead, from, one));
             let Some(next) = next else { break };
             let served = self.serve(next, ready_ns.max(next.arrival_ns));
-            if let Some(answer) = self.pieces.settle(served) {
-                self.told_ns = answer.at_ns;
+            if let Some(answer) = self.pieces.complete(served) {
+                self.reported_ns = answer.at_ns;
                 answers.push(answer);
             }
         }
         answers
     }
 
-    /// When [`Disk::advance`] must be called for the oldest waiting command, if nothing is answered just then.
+    /// The time at which [`Disk::advance`] must be called for the oldest waiting command, if none completes before.
     pub fn alarm(&self) -> Option<u64> {
         let (_, decide_ns) = self.decision()?;
-        (decide_ns != self.told_ns).then_some(decide_ns)
+        (decide_ns != self.reported_ns).then_some(decide_ns)
     }
 
     /// The command that has waited longest.
@@ -161,12 +161,12 @@ impl Disk {
         self.queue.oldest().map(|waiting| waiting.ticket)
     }
 
-    /// One command has gone back to whoever sent it.
+    /// One command was returned to its sender.
     pub fn leave(&mut self) {
         self.present -= 1;
     }
 
-    /// What was done up to now.
+    /// The counters so far.
     pub fn counters(&self) -> Counters {
         let mut counters = self.counters;
         counters.span_s = seconds(self.answered_ns.saturating_sub(self.first_ns.unwrap_or(0)));
@@ -175,15 +175,15 @@ impl Disk {
         counters
     }
 
-    /// How warm it is at `now_ns`, in °C, with all settled by then.
+    /// The temperature at `now_ns`, in °C, with all events until then processed.
     pub fn celsius(&self, now_ns: u64) -> f64 {
         self.wear.heat().celsius(now_ns)
     }
 
-    /// When the disk turns to the next command, and when it chooses which. A busy disk chooses at once; an idle one
-    /// looks at everything that comes while it is taking in the first. Before it sends the head elsewhere, it looks
-    /// until the grace is over whether the command comes that goes on here: the way elsewhere is counted from the
-    /// beginning, so that looking costs nothing.
+    /// The time at which the disk starts the next command, and the time at which it chooses it. A busy disk chooses
+    /// at once; an idle one considers all commands that arrive during the overhead of the first. Before a seek it
+    /// waits, within the grace time, for a command that continues here: the seek counts from the beginning, so that
+    /// waiting costs nothing.
     fn decision(&self) -> Option<(u64, u64)> {
         let oldest = self.queue.oldest()?;
         let ready_ns = oldest.arrival_ns.max(self.free_ns);
@@ -196,7 +196,7 @@ impl Disk {
             return Some((ready_ns, decide_ns));
         }
         let patient_until_ns = self.free_ns + self.parameters.grace_ns;
-        let goes_on_ns = self.queue.going_on_since(|one| goes_on(&self.read_ahead, self.last_end, one));
+        let goes_on_ns = self.queue.continuing_since(|one| continues_here(&self.read_ahead, self.last_end, one));
         Some((ready_ns, decide_ns.max(patient_until_ns.min(goes_on_ns.unwrap_or(u64::MAX)))))
     }
 
@@ -225,7 +225,7 @@ impl Disk {
         self.free_ns = self.channels.take(done_ns).unwrap_or(done_ns);
         self.answered_ns =
             done_ns + self.parameters.latency_ns + self.parameters.distance_ns - self.parameters.distance_ns / 2;
-        // What several channels do at once counts once.
+        // Time in which several channels work counts once.
         let busy_ns = done_ns.saturating_sub(ready_ns.max(self.busy_until_ns));
         self.busy_until_ns = self.busy_until_ns.max(done_ns);
         self.note(kind, extent, failed, busy_ns);
@@ -308,7 +308,7 @@ impl Disk {
         done_ns
     }
 
-    /// A command that its channel begins and that takes `link_ns` of what all channels share; returns when it is done.
+    /// A command that starts on its channel and takes `link_ns` of the shared link; returns its completion time.
     fn through_channel(&mut self, len: u64, link_ns: u64, when: When) -> u64 {
         let own_ns = when.begin_ns + self.channels.own_ns(len);
         let link_from_ns = own_ns.saturating_sub(link_ns).max(self.head.free_ns);
@@ -316,8 +316,8 @@ impl Disk {
         own_ns.max(self.head.free_ns).max(when.begin_ns + self.interface_ns(len))
     }
 
-    /// Puts the next bytes of the write cache on the medium; returns when they are there. Nothing there: when the head
-    /// is free.
+    /// Writes the next bytes of the write cache to the medium; returns the time when this ends. Without any: when
+    /// the head is idle.
     fn empty_one_piece(&mut self) -> u64 {
         let begin_ns = self.head.free_ns.max(self.cache.since_ns);
         match self.cache.take_piece(self.head.offset()) {
@@ -326,7 +326,7 @@ impl Disk {
         }
     }
 
-    /// Empties the write cache as far as the head gets to it before `until_ns`; a piece that was begun is ended.
+    /// Empties the write cache as far as the head can before `until_ns`; a piece in progress is completed.
     fn empty_cache_until(&mut self, until_ns: u64) -> u64 {
         while !self.cache.is_empty() && self.head.free_ns.max(self.cache.since_ns) < until_ns {
             self.empty_one_piece();
@@ -334,7 +334,7 @@ impl Disk {
         self.head.free_ns
     }
 
-    /// Goes there and tries in vain.
+    /// Seeks to the extent and fails.
     fn fail(&mut self, kind: Kind, extent: Extent, when: When) -> u64 {
         self.read_ahead.stop();
         let way = self.head.way(extent.offset, when);
@@ -346,8 +346,8 @@ impl Disk {
     }
 }
 
-/// The head need not move for this command.
-fn goes_on(read_ahead: &ReadAhead, last_end: u64, one: &Waiting) -> bool {
+/// Whether the command needs no head movement.
+fn continues_here(read_ahead: &ReadAhead, last_end: u64, one: &Waiting) -> bool {
     one.extent.offset == last_end || (one.kind == Kind::Read && read_ahead.covers(&one.extent))
 }
 

@@ -1,23 +1,23 @@
-//! Commands that are larger than a transfer may be: the disk gets pieces, who sent them one answer.
+//! Commands above the maximum transfer size: the disk receives pieces, and the sender one completion.
 use std::collections::HashMap;
 
 use super::{Answer, Kind, Ticket};
 use crate::parameters::Extent;
 
-/// The pieces of cut commands that are not all answered.
+/// The pieces of split commands that have not all completed.
 pub struct Pieces {
     max_bytes: u64,
-    /// How many are left, and the answer so far.
+    /// The number of remaining pieces, and the completion so far.
     cut: HashMap<Ticket, (u64, Answer)>,
 }
 
 impl Pieces {
-    /// Pieces of at most `max_bytes`; 0: nothing is cut.
+    /// Pieces of at most `max_bytes`; 0: commands are not split.
     pub fn new(max_bytes: u64) -> Pieces {
         Pieces { max_bytes, cut: HashMap::new() }
     }
 
-    /// What the disk gets of a command, in order. Only what moves bytes is cut.
+    /// The pieces of a command, in order. Only commands that transfer bytes are split.
     pub fn cut(&mut self, ticket: Ticket, kind: Kind, extent: Extent) -> Vec<Extent> {
         let moves = matches!(kind, Kind::Read | Kind::Write);
         if !moves || self.max_bytes == 0 || extent.len <= self.max_bytes {
@@ -30,8 +30,8 @@ impl Pieces {
         pieces
     }
 
-    /// A piece is answered; returns the answer to the whole command if it was the last.
-    pub fn settle(&mut self, piece: Answer) -> Option<Answer> {
+    /// Completes a piece; returns the completion of the whole command if it was the last.
+    pub fn complete(&mut self, piece: Answer) -> Option<Answer> {
         let Some((left, whole)) = self.cut.get_mut(&piece.ticket) else { return Some(piece) };
         *left -= 1;
         whole.at_ns = whole.at_ns.max(piece.at_ns);

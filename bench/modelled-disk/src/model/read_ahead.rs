@@ -1,21 +1,21 @@
-//! The disk's own memory that goes on reading when a sequential reader has gone away for a moment.
+//! The read-ahead cache of the disk: it continues to read while a sequential reader pauses.
 use super::head::{Head, When};
 use super::zones::{Zones, span_ns};
 use crate::parameters::{Extent, Parameters};
 
 struct Stream {
-    /// The byte after the last one asked for. As much as the memory holds is kept before it, and read after it.
+    /// The byte after the last one requested. The cache keeps its capacity before it, and reads as much after it.
     next: u64,
-    /// Where it began; nothing before is in memory.
+    /// Its start; nothing before is cached.
     first: u64,
-    /// The head passed this byte ...
+    /// The byte at the head when it began to read ahead.
     from: u64,
-    /// ... then, and has gone on since.
+    /// The time when the head passed `from`; it has continued since.
     from_ns: u64,
 }
 
 impl Stream {
-    /// When the head has passed `offset`, if nothing stops it; 0 for what it passed before it last stopped.
+    /// The time at which the head passes `offset`, if it is not stopped; 0 for what it passed before its last stop.
     fn reaches_ns(&self, zones: &Zones, offset: u64) -> u64 {
         if offset < self.from {
             return 0;
@@ -24,7 +24,7 @@ impl Stream {
     }
 }
 
-/// The read-ahead memory; of no use with `read_ahead_bytes` 0.
+/// The read-ahead cache; unused with `read_ahead_bytes` 0.
 pub struct ReadAhead {
     buffer_bytes: u64,
     interface_bytes_per_s: u64,
@@ -33,7 +33,7 @@ pub struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// An empty memory.
+    /// An empty cache.
     pub fn new(disk: &Parameters) -> ReadAhead {
         ReadAhead {
             buffer_bytes: disk.read_ahead_bytes,
@@ -43,20 +43,20 @@ impl ReadAhead {
         }
     }
 
-    /// The head went elsewhere.
+    /// The head moved elsewhere.
     pub fn stop(&mut self) {
         self.stream = None;
     }
 
-    /// The head has just read up to `end`, at `passed_ns`, and reads on.
+    /// The head has read up to `end`, at `passed_ns`, and continues.
     pub fn go_on(&mut self, end: u64, passed_ns: u64) {
         if self.buffer_bytes > 0 {
             self.stream = Some(Stream { next: end, first: end, from: end, from_ns: passed_ns });
         }
     }
 
-    /// A read of `extent` needs no move of the head: it is in memory, or about to be. A reader whose commands overtake
-    /// one another on their way here is still sequential.
+    /// Whether a read of `extent` needs no head movement: it is cached, or about to be. A reader whose commands
+    /// arrive out of order still counts as sequential.
     pub fn covers(&self, extent: &Extent) -> bool {
         self.stream.as_ref().is_some_and(|stream| {
             let kept = stream.next.saturating_sub(self.buffer_bytes).max(stream.first);
@@ -64,8 +64,8 @@ impl ReadAhead {
         })
     }
 
-    /// Serves a read that goes on about where the last one ended; returns when it is answered. `None`: the medium must
-    /// be asked in the ordinary way.
+    /// Serves a read that continues near the end of the last one; returns its completion time. `None`: it must be
+    /// read from the medium.
     pub fn read(&mut self, extent: Extent, when: When, head: &mut Head) -> Option<u64> {
         let covers = self.covers(&extent);
         let stream = self.stream.as_mut().filter(|_| covers)?;
@@ -75,7 +75,7 @@ impl ReadAhead {
         let read_ns = stream.reaches_ns(&head.zones, extent.end());
         let stopped = full_ns < when.begin_ns;
         if stopped {
-            // The head stopped when the memory was full, and has to wait for that place to come round.
+            // The head stopped when the cache was full, and must wait until that position passes again.
             head.passed(full, full_ns, full_ns);
             stream.from = full;
             stream.from_ns = when.begin_ns + head.wait_for(full, when.begin_ns);

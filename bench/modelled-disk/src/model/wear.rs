@@ -1,4 +1,4 @@
-//! What writing costs beyond the medium's rate: a cache of fast cells that runs full, warmth, erase blocks, stalls.
+//! The cost of writing beyond the medium's rate: a fast cache that runs out, temperature, erase blocks, stalls.
 use std::collections::VecDeque;
 
 use super::heat::{Heat, Warmed};
@@ -10,7 +10,7 @@ struct OpenBlock {
     written_bytes: u64,
 }
 
-/// The state of the medium that writing changes.
+/// The state of the medium that depends on writes.
 pub struct Wear {
     zones: Zones,
     heat: Heat,
@@ -19,34 +19,34 @@ pub struct Wear {
     recover_ns: u64,
     erase_block_bytes: u64,
     open_max: usize,
-    /// Most recently used last.
+    /// The most recently used is last.
     open: VecDeque<OpenBlock>,
     stall_every_bytes: u64,
     stall_ns: u64,
-    /// Written since the disk was fast.
+    /// Bytes written since the disk was last fast.
     written_bytes: u64,
-    /// Written in all.
+    /// Bytes written in total.
     total_bytes: u64,
     last_ns: u64,
 }
 
-/// What one write took.
+/// The cost of a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// In all.
+    /// The time in total.
     pub ns: u64,
     /// Erase blocks that had to be completed.
     pub rewrites: u64,
     /// Stalls.
     pub stalls: u64,
-    /// How often it got too warm.
+    /// Number of times it became too warm.
     pub throttles: u64,
-    /// Of `ns`, slower for being too warm.
+    /// The throttled part of `ns`.
     pub throttled_ns: u64,
 }
 
 impl Wear {
-    /// A disk that is new, or fully recovered.
+    /// A disk that is new, or has fully recovered.
     pub fn new(disk: &Parameters) -> Wear {
         Wear {
             zones: Zones::new(disk, disk.write_percent),
@@ -65,7 +65,7 @@ impl Wear {
         }
     }
 
-    /// Writes `extent` from `now_ns` on.
+    /// Writes `extent` at `now_ns`.
     pub fn write(&mut self, extent: Extent, now_ns: u64) -> Cost {
         if self.recover_ns > 0 && now_ns.saturating_sub(self.last_ns) >= self.recover_ns {
             self.written_bytes = 0;
@@ -79,12 +79,12 @@ impl Wear {
         Cost { ns, rewrites, stalls, throttles, throttled_ns }
     }
 
-    /// How warm the disk is.
+    /// The temperature of the disk.
     pub fn heat(&self) -> &Heat {
         &self.heat
     }
 
-    /// The bytes themselves, fast until the fast cells are used up.
+    /// The time of the transfer, fast until the fast cache is used up.
     fn transfer_ns(&mut self, extent: Extent) -> u64 {
         let fast_left = match self.slow_after_bytes {
             0 => u64::MAX,
@@ -98,7 +98,7 @@ impl Wear {
         fast_ns + slow_ns.max(self.zones.passing_ns(extent.offset + fast, slow))
     }
 
-    /// Stalls that fall into the next `len` written bytes.
+    /// Stalls during the next `len` written bytes.
     fn stalls(&mut self, len: u64) -> u64 {
         let before = self.total_bytes;
         self.total_bytes += len;
@@ -106,7 +106,7 @@ impl Wear {
         count(self.total_bytes) - count(before)
     }
 
-    /// The cost of erase blocks that are left half written: what is missing in them is read and written.
+    /// The cost of erase blocks that were partly written: the missing data is read and written.
     fn erase(&mut self, extent: Extent) -> (u64, u64) {
         if self.erase_block_bytes == 0 {
             return (0, 0);
@@ -127,7 +127,7 @@ impl Wear {
                 rewrites += 1;
             }
             block.written_bytes += end - offset;
-            // Any order within a block will do: it is full when as much was written as it holds.
+            // Any order within a block is allowed: it is full when its size was written.
             if block.written_bytes < self.erase_block_bytes {
                 self.open.push_back(block);
             }
@@ -138,7 +138,7 @@ impl Wear {
 
     fn complete_ns(&self, block: &OpenBlock) -> u64 {
         let missing = self.erase_block_bytes - block.written_bytes;
-        // Read and written at the write rate: what a stick's controller does inside is no faster than what it shows.
+        // Read and written at the write rate: a stick's controller is no faster internally.
         2 * span_ns(missing, self.zones.bytes_per_s(block.number * self.erase_block_bytes))
     }
 }

@@ -1,18 +1,18 @@
-//! Written bytes that the disk has answered for but not yet put on the medium.
+//! Written bytes that the disk has acknowledged but not written to the medium.
 use std::collections::BTreeMap;
 
 use crate::parameters::Extent;
 
-/// Most bytes put on the medium before the disk looks whether somebody wants something.
+/// Most bytes written to the medium before the disk checks for new commands.
 const PIECE_BYTES: u64 = 256 << 10;
 
-/// The volatile write cache: which bytes, not what is in them.
+/// The volatile write cache: the extents, not their data.
 pub struct WriteCache {
     capacity_bytes: u64,
-    /// Offset → end of what is not on the medium; no two touch.
+    /// Start → end of extents that are not on the medium; no two are adjacent.
     dirty: BTreeMap<u64, u64>,
     dirty_bytes: u64,
-    /// Since when it has not been empty.
+    /// The time since which it has not been empty.
     pub since_ns: u64,
 }
 
@@ -22,23 +22,23 @@ impl WriteCache {
         WriteCache { capacity_bytes, dirty: BTreeMap::new(), dirty_bytes: 0, since_ns: 0 }
     }
 
-    /// A write of `len` bytes would ever fit.
+    /// Whether a write of `len` bytes can fit at all.
     pub fn takes(&self, len: u64) -> bool {
         len > 0 && len <= self.capacity_bytes
     }
 
-    /// A write of `len` bytes fits now.
+    /// Whether a write of `len` bytes fits now.
     pub fn has_room(&self, len: u64) -> bool {
         self.dirty_bytes + len <= self.capacity_bytes
     }
 
-    /// All these bytes are here.
+    /// Whether all these bytes are cached.
     pub fn holds(&self, extent: &Extent) -> bool {
         let before = self.dirty.range(..=extent.offset).next_back();
         before.is_some_and(|(_, end)| *end >= extent.end())
     }
 
-    /// Puts `extent` in at `now_ns`.
+    /// Adds `extent` at `now_ns`.
     pub fn add(&mut self, extent: Extent, now_ns: u64) {
         if self.dirty.is_empty() {
             self.since_ns = now_ns;
@@ -55,7 +55,7 @@ impl WriteCache {
         self.dirty_bytes += end - start;
     }
 
-    /// Takes out what is put on the medium next, for a head at `from`: the next bytes upwards, then from the lowest.
+    /// Removes the piece to be written next, for a head at `from`: the next above it, else the lowest.
     pub fn take_piece(&mut self, from: u64) -> Option<Extent> {
         let inside = self.dirty.range(..=from).next_back().filter(|(_, end)| **end > from).map(|(s, e)| (*s, *e));
         let above = self.dirty.range(from..).next().map(|(s, e)| (*s, *e));
@@ -73,7 +73,7 @@ impl WriteCache {
         Some(Extent { offset, len })
     }
 
-    /// Everything is on the medium.
+    /// Whether everything is on the medium.
     pub fn is_empty(&self) -> bool {
         self.dirty.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Where on the disk the medium passes how fast.
+//! The rate of the medium by position.
 use crate::parameters::{Parameters, RateAt};
 
 struct Zone {
@@ -8,13 +8,13 @@ struct Zone {
     bytes_per_s: u64,
 }
 
-/// Media time as a function of the byte: the one ruler for rate and for angle.
+/// Media time as a function of the byte: for rate and for angle.
 pub struct Zones {
     zones: Vec<Zone>,
 }
 
 impl Zones {
-    /// The zones of `disk`, with rates of `percent` of those given.
+    /// The zones of `disk`, at `percent` of the given rates.
     pub fn new(disk: &Parameters, percent: u64) -> Zones {
         let rates = stretched(disk);
         let starts: Vec<u64> = match disk.zones {
@@ -24,7 +24,8 @@ impl Zones {
         let mut zones: Vec<Zone> = Vec::with_capacity(starts.len());
         for (index, offset) in starts.iter().copied().enumerate() {
             let end = starts.get(index + 1).copied().unwrap_or(disk.size_bytes);
-            // The rate of a zone is that of its middle, so that the whole disk takes as long as with a straight line.
+            // The rate of a zone is that of its middle, so that the whole disk takes as long as with linear
+            // interpolation.
             let bytes_per_s = match disk.zones {
                 0 => rates[index].bytes_per_s,
                 _ => rate_between(&rates, offset / 2 + end / 2),
@@ -37,13 +38,13 @@ impl Zones {
         Zones { zones }
     }
 
-    /// Time to pass the medium from byte 0 to `offset` in one go.
+    /// Time to pass the medium from byte 0 to `offset` without interruption.
     pub fn media_ns(&self, offset: u64) -> u64 {
         let zone = self.zone(offset);
         zone.before_ns + span_ns(offset - zone.offset, zone.bytes_per_s)
     }
 
-    /// Time to pass `len` bytes from `offset` on.
+    /// Time to pass `len` bytes from `offset`.
     pub fn passing_ns(&self, offset: u64, len: u64) -> u64 {
         self.media_ns(offset + len) - self.media_ns(offset)
     }
@@ -68,7 +69,7 @@ pub fn share(whole: u64, part: u64, of: u64) -> u64 {
     (u128::from(whole) * u128::from(part) / u128::from(of)) as u64
 }
 
-/// The rates of `disk`, at the places where its own size puts them.
+/// The rates of `disk`, at positions scaled to its size.
 fn stretched(disk: &Parameters) -> Vec<RateAt> {
     let place = |offset| match disk.rates_over_bytes {
         0 => offset,
@@ -77,7 +78,7 @@ fn stretched(disk: &Parameters) -> Vec<RateAt> {
     disk.rates.iter().map(|rate| RateAt { offset: place(rate.offset), ..*rate }).collect()
 }
 
-/// The rate at `offset`, on a straight line between the two points around it; beyond the last, that of the last.
+/// The rate at `offset`, interpolated linearly between two points; beyond the last, that of the last.
 fn rate_between(rates: &[RateAt], offset: u64) -> u64 {
     let after = rates.partition_point(|rate| rate.offset <= offset);
     let (left, Some(right)) = (rates[after - 1], rates.get(after)) else {

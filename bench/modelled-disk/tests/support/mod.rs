@@ -1,4 +1,4 @@
-//! A server for a test, and a client small enough to send exactly one request after another.
+//! A server for a test, and a minimal client that sends one request after another.
 use std::io::{Read, Result, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -11,7 +11,7 @@ const TRIM: u16 = 4;
 const ZERO: u16 = 6;
 const DISCONNECT: u16 = 2;
 
-/// An NBD connection with simple replies: protocol of 2011, as nbdkit still speaks it.
+/// An NBD connection with simple replies: the protocol of 2011, which nbdkit still supports.
 pub struct Client {
     stream: UnixStream,
     size_bytes: u64,
@@ -38,7 +38,7 @@ impl Client {
         Client { stream, size_bytes: u64::from_be_bytes(export[..8].try_into().unwrap()) }
     }
 
-    /// Size of the disk, as the server says.
+    /// Size of the disk that the server reports.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
@@ -95,8 +95,8 @@ impl Drop for Client {
     }
 }
 
-/// Asks `server` to end, and waits until it has.
+/// Ends `server`, and waits for it.
 pub fn end(mut server: Child) {
-    let told = Command::new("kill").arg(server.id().to_string()).status().unwrap();
-    assert!(told.success() && server.wait().unwrap().success());
+    let reported = Command::new("kill").arg(server.id().to_string()).status().unwrap();
+    assert!(reported.success() && server.wait().unwrap().success());
 }

@@ -1,20 +1,20 @@
-//! Pairs of disks, drawn at random within ranges that disks have. The same seed and number give the same pair.
+//! Pairs of disks, drawn at random within realistic ranges. The same seed and number give the same pair.
 use super::random::Random;
 use std::fmt::Write;
 
-/// Pairs that a seed gives.
+/// Number of pairs per seed.
 pub const PAIRS: usize = 8;
 
 /// One disk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side {
-    /// What it is like, in a few words.
+    /// A short description.
     pub about: String,
     /// Its parameters as on a command line, `key=value`.
     pub words: Vec<String>,
 }
 
-/// What is copied onto what.
+/// The source and the dest.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Drawn {
     /// One disk onto another.
@@ -23,22 +23,22 @@ pub enum Drawn {
     Halves(Side),
 }
 
-/// A kind of disk, with ranges of its own.
+/// A kind of disk, with ranges for its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// A head without read-ahead and write cache, and an elevator that waits for nobody.
+    /// A rotational disk without read-ahead and write cache, and an elevator that never waits.
     Spindle,
-    /// A disk, turning or not, behind a bridge that cuts transfers.
+    /// A disk, rotational or not, behind a bridge that splits transfers.
     Bridge,
-    /// A disk 5 to 20 ms away.
+    /// A disk with a distance of 5 to 20 ms.
     Far,
-    /// A solid-state disk that is as fast as its channels are busy.
+    /// A solid-state disk whose rate depends on the number of busy channels.
     Channels,
     /// A plain solid-state disk.
     Plain,
 }
 
-/// The sides of all pairs but the last, as often as they are there; a seed shuffles them.
+/// The sides of all pairs but the last, with their frequencies; a seed shuffles them.
 const DECK: [Kind; 2 * (PAIRS - 1)] = [
     Kind::Spindle,
     Kind::Spindle,
@@ -56,7 +56,7 @@ const DECK: [Kind; 2 * (PAIRS - 1)] = [
     Kind::Plain,
 ];
 
-/// Pair number `index` of `seed`. The last one of each seed is a spindle onto its own other half.
+/// Pair number `index` of `seed`. The last one of each seed is a spindle copied to its own second half.
 pub fn pair(seed: u64, index: usize) -> Drawn {
     let mut random = Random::new(seed, 1 + index as u64);
     if index + 1 == PAIRS {
@@ -78,7 +78,7 @@ fn side(kind: Kind, random: &mut Random) -> Side {
     }
 }
 
-/// Parameters in the making.
+/// Parameters being collected.
 #[derive(Default)]
 struct Words(Vec<String>);
 
@@ -92,7 +92,8 @@ impl Words {
     }
 }
 
-/// `(of the outermost zone, of the innermost)`, in MB/s. No faster than two disks and a copier on two processors bear.
+/// The rates of the outermost and the innermost zone, in MB/s. Limited by what two disks and a copier can do on two
+/// processors.
 fn zones(random: &mut Random, words: &mut Words) -> (u64, u64) {
     let outer = random.log(70.0, 160.0).round();
     let inner = (outer * random.even(0.45, 0.8)).round();
@@ -102,7 +103,7 @@ fn zones(random: &mut Random, words: &mut Words) -> (u64, u64) {
     (outer as u64, inner as u64)
 }
 
-/// A turning platter under a head.
+/// A rotational disk.
 fn turning(random: &mut Random, words: &mut Words) -> String {
     let (outer, inner) = zones(random, words);
     let rpm = random.pick(&[5400, 7200, 7200, 10_000]);
@@ -116,11 +117,11 @@ fn turning(random: &mut Random, words: &mut Words) -> String {
     format!("{rpm} rpm, {outer} to {inner} MB/s, grace {grace_us} us")
 }
 
-/// What it says of itself, at random.
-fn says(random: &mut Random, words: &mut Words, turns: bool, lies: f64) -> &'static str {
-    if random.chance(lies) {
+/// A random report of whether it is rotational.
+fn reported_rotation(random: &mut Random, words: &mut Words, turns: bool, false_share: f64) -> &'static str {
+    if random.chance(false_share) {
         words.set("rotational", !turns);
-        return if turns { ", says that it does not rotate" } else { ", says that it rotates" };
+        return if turns { ", reports itself as non-rotational" } else { ", reports itself as rotational" };
     }
     ""
 }
@@ -135,7 +136,7 @@ fn spindle(random: &mut Random) -> Side {
     words.set("one_way", one_way);
     let elevator = if one_way { "one-way elevator over" } else { "elevator over" };
     let _ = write!(about, ", {elevator} {depth} commands, no read-ahead, no write cache");
-    about += says(random, &mut words, true, 0.5);
+    about += reported_rotation(random, &mut words, true, 0.5);
     words.side(about)
 }
 
@@ -161,7 +162,7 @@ fn bridge(random: &mut Random) -> Side {
     let overhead_us = random.log(80.0, 300.0).round();
     words.set("overhead_us", overhead_us);
     let _ = write!(about, ", {overhead_us} us a command");
-    about += says(random, &mut words, turns, if turns { 0.5 } else { 0.3 });
+    about += reported_rotation(random, &mut words, turns, if turns { 0.5 } else { 0.3 });
     words.side(about)
 }
 
@@ -178,7 +179,7 @@ fn far(random: &mut Random) -> Side {
 
 fn channels(random: &mut Random) -> Side {
     let mut words = Words::default();
-    // nbdfuse has at most ten requests under way, so more channels would never be seen.
+    // nbdfuse has at most ten requests in flight, so more channels would have no effect.
     let count = random.pick(&[4, 6, 8]);
     let rate = random.log(90.0, 160.0).round();
     let channel = (rate * random.even(1.0, 3.0) / f64::from(count)).ceil();
@@ -202,8 +203,8 @@ fn plain(random: &mut Random) -> Side {
     words.set("write_percent", random.even(60.0, 100.0).round());
     words.set("overhead_us", random.log(5.0, 20.0).round());
     words.set("latency_us", random.log(60.0, 120.0).round());
-    let lie = says(random, &mut words, false, 0.3);
-    words.side(format!("SSD of {rate} MB/s{lie}"))
+    let report = reported_rotation(random, &mut words, false, 0.3);
+    words.side(format!("SSD of {rate} MB/s{report}"))
 }
 
 #[cfg(test)]
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn every_drawn_disk_is_one_and_fits_this_machine() {
+    fn every_drawn_disk_is_valid_and_fits_this_machine() {
         for seed in 0..200 {
             for side in sides(seed) {
                 let disk = parameters(&side);
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn each_seed_has_every_kind_of_disk_and_some_that_lie() {
+    fn each_seed_has_every_kind_of_disk_and_some_with_false_properties() {
         for seed in 0..50 {
             let disks: Vec<Parameters> = sides(seed).iter().map(parameters).collect();
             let some = |is: fn(&Parameters) -> bool| disks.iter().any(is);
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_seed_gives_the_same_pairs_and_another_gives_others() {
+    fn a_seed_repeats_its_pairs_and_another_seed_gives_others() {
         assert_eq!(sides(3), sides(3));
         assert_ne!(sides(3), sides(4));
         assert!((0..PAIRS - 1).all(|index| matches!(pair(3, index), Drawn::Two(..))));

@@ -1,5 +1,5 @@
-//! Pairs of modelled disks that haul was not made on: drawn at random by a seed. On them haul is held against the best
-//! of a few fixed block sizes and depths.
+//! Pairs of modelled disks on which haul was not tuned: drawn at random by a seed. haul is compared with the best of
+//! several fixed block sizes and depths.
 pub mod draw;
 mod random;
 
@@ -12,10 +12,10 @@ use draw::{Drawn, Side};
 use modelled_disk::limit::{Job, least_seconds};
 use modelled_disk::parameters::{Extent, Parameters};
 
-/// The start of the names of all these beds.
+/// The prefix of the names of these beds.
 pub const PREFIX: &str = "unlike-";
 
-/// Name and title of each pair of each size, and its bytes; a seed gives as many pairs as a size has names.
+/// Name and title of each pair of each size, and its bytes; a seed has as many pairs as there are names per size.
 const BEDS: [(&str, &str, u64); 2 * draw::PAIRS] = [
     ("unlike-256m-a", "Unlike disks, 256 MiB: pair a", 256 << 20),
     ("unlike-256m-b", "Unlike disks, 256 MiB: pair b", 256 << 20),

@@ -1,12 +1,12 @@
 //! Random numbers that are the same for the same seed, on every machine and in every version.
 
-/// A stream of numbers.
+/// A sequence of numbers.
 pub struct Random {
     state: u64,
 }
 
 impl Random {
-    /// Stream number `stream` of `seed`.
+    /// Sequence number `stream` of `seed`.
     pub fn new(seed: u64, stream: u64) -> Self {
         let mut random = Self { state: seed };
         random.state = random.next() ^ stream.wrapping_mul(0xD605_BBB5_8C8A_BBFD);
@@ -28,17 +28,17 @@ impl Random {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// From `least` to `most`, each as likely.
+    /// From `least` to `most`, uniformly distributed.
     pub fn even(&mut self, least: f64, most: f64) -> f64 {
         least + (most - least) * self.unit()
     }
 
-    /// From `least` to `most`, each octave as likely.
+    /// From `least` to `most`, with equal probability for each octave.
     pub fn log(&mut self, least: f64, most: f64) -> f64 {
         self.even(least.ln(), most.ln()).exp()
     }
 
-    /// True so often.
+    /// True with this probability.
     pub fn chance(&mut self, share: f64) -> bool {
         self.unit() < share
     }
@@ -48,7 +48,7 @@ impl Random {
         these[(self.unit() * these.len() as f64) as usize]
     }
 
-    /// Puts `these` in any order.
+    /// Shuffles `these`.
     pub fn shuffle<T>(&mut self, these: &mut [T]) {
         for last in (1..these.len()).rev() {
             these.swap(last, (self.unit() * (last + 1) as f64) as usize);

@@ -1,7 +1,7 @@
-//! Where the bars of a bed's two charts stand.
+//! The positions of the bars in a bed's two charts.
 //!
-//! Across, places are shares of the width, so that a chart fits every screen while its letters keep their size; down,
-//! they are pixels. Libraries that draw charts (plotters, charts-rs) place letters too, which makes them tiny on a
+//! Horizontal positions are shares of the width, so that a chart fits every screen while its text keeps its size;
+//! vertical ones are pixels. Chart libraries (plotters, charts-rs) position text too, which makes it tiny on a
 //! phone.
 use crate::numbers::{HAUL, Ranking, Summary, limit_s, median, ranking};
 use crate::result::{BedResult, ContenderResult, Run, Verdict};
@@ -10,15 +10,15 @@ use serde::Serialize;
 
 /// Height of a contender's row.
 const ROW_PX: usize = 40;
-/// Height of the heading above those that are apart.
+/// Height of the heading above contenders that are not compared.
 const HEADING_PX: usize = 28;
-/// Room above the first row, for the name of the limit.
+/// Space above the first row, for the name of the limit.
 const TOP_PX: usize = 22;
-/// Room below the last row, for the axis.
+/// Space below the last row, for the axis.
 const BOTTOM_PX: usize = 26;
 /// Mark of a contender that copied wrongly.
 const WRONG: &str = "copied wrongly";
-/// At most this many marks on an axis.
+/// Maximum number of marks on an axis.
 const TICKS_MAX: f64 = 6.0;
 
 /// One chart of horizontal bars.
@@ -27,7 +27,7 @@ pub(super) struct Chart {
     title: &'static str,
     unit: &'static str,
     height_px: usize,
-    /// Where the axis is.
+    /// The position of the axis.
     floor_px: usize,
     ticks: Vec<Mark>,
     limit: Option<Mark>,
@@ -35,7 +35,7 @@ pub(super) struct Chart {
     headings: Vec<Heading>,
 }
 
-/// A place on the axis with its name.
+/// A position on the axis with its label.
 #[derive(Serialize)]
 struct Mark {
     percent: f64,
@@ -47,12 +47,12 @@ struct Mark {
 struct Row {
     top_px: usize,
     name: String,
-    /// What stands at the right end of the row.
+    /// The text at the right end of the row.
     value: String,
-    /// Class: `haul`, `peer`, `aside`, `wrong`.
+    /// CSS class: `haul`, `peer`, `aside`, `wrong`.
     kind: &'static str,
     bar_percent: f64,
-    /// The part of the bar that is drawn full; the rest is pale.
+    /// The part of the bar drawn in full colour; the rest is pale.
     full_percent: f64,
     /// Ends of the whisker.
     whisker: Option<(f64, f64)>,
@@ -64,7 +64,7 @@ struct Heading {
     text: &'static str,
 }
 
-/// What a row shows, before there is a scale.
+/// The values of a row, before scaling.
 struct Bar {
     value: f64,
     full: f64,
@@ -79,7 +79,7 @@ pub(super) fn times(bed: &BedResult) -> Chart {
         let ends = walls.iter().copied().reduce(f64::min).zip(walls.iter().copied().reduce(f64::max));
         let (value, whisker, text) = match (summary, mark(&one.runs)) {
             (Some(summary), _) => (summary.median_s, ends, format!("{} s", number(summary.median_s))),
-            // A wrong copy took its time, which is drawn hatched; the time of a failure says nothing.
+            // A wrong copy has a time, which is drawn hatched; the time of a failure has no meaning.
             (None, WRONG) => (median(walls), None, WRONG.into()),
             (None, mark) => (0.0, None, mark.into()),
         };
@@ -88,7 +88,7 @@ pub(super) fn times(bed: &BedResult) -> Chart {
     chart("Wall time", "s", limit_s(bed), &ranking(bed), bar)
 }
 
-/// Processor time of the machine for each GiB, the part of the contender's own processes drawn full.
+/// Processor time of the machine per GiB, with the part of the contender's own processes in full colour.
 pub(super) fn processor_times(bed: &BedResult) -> Chart {
     let bar = |one: &ContenderResult, summary: Option<&Summary>| match summary {
         Some(summary) => {
@@ -136,7 +136,7 @@ fn chart(
     Chart { title, unit, height_px: top_px + BOTTOM_PX, floor_px: top_px, ticks: scale.ticks(), limit, rows, headings }
 }
 
-/// The mark of a contender that is not ranked, in two words; the sentence is in the table.
+/// The mark of a contender that is not ranked, in two words; the complete reason is in the table.
 fn mark(runs: &[Run]) -> &'static str {
     let wrong = |run: &Run| match run.verdict {
         Verdict::Right => None,
@@ -156,7 +156,7 @@ impl Scale {
         Scale { max: if max > 0.0 { max * 1.01 } else { 1.0 } }
     }
 
-    /// Place of `value` in percent of the width, to a hundredth: finer than any screen.
+    /// Position of `value` in percent of the width, to a hundredth: more precise than any screen.
     fn percent(&self, value: f64) -> f64 {
         (value / self.max * 10_000.0).round() / 100.0
     }
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_marks_of_an_axis_are_round_numbers_and_few() {
+    fn axis_ticks_are_few_round_numbers() {
         let labels = |max| Scale::to(max).ticks().into_iter().map(|mark| mark.label).collect::<Vec<_>>();
         assert_eq!(labels(9.3), ["0", "2", "4", "6", "8"]);
         assert_eq!(labels(0.52), ["0", "0.1", "0.2", "0.3", "0.4", "0.5"]);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_reaches_beyond_the_chart() {
+    fn all_marks_are_within_the_chart() {
         let scale = Scale::to(3.7);
         assert_eq!(scale.percent(0.0), 0.0);
         assert!(scale.percent(3.7) < 100.0);

@@ -1,21 +1,21 @@
-//! Curves: rates by block size, and times over the rounds. haul's own pages have the same charts, and draw them.
+//! Curves: rates by block size, and times over the rounds. Drawn by the code for haul's own pages.
 use crate::numbers::{self, HAUL, ranking};
 use crate::result::{BedResult, ContenderResult, PointResult, Sweep};
 use haul::report::page::{Axis, Chart, Curve, Quantity, Shape};
 use serde::Serialize;
 
-/// There are so many colours.
+/// Number of colours.
 const CURVES_MAX: usize = 7;
 
-/// A chart with what it shows.
+/// A chart and its description.
 #[derive(Serialize)]
 pub(super) struct Curves {
-    /// For whoever looks for it by a program: `rates`, `ratios` or `rounds`.
+    /// Its identifier for programs: `rates`, `ratios` or `rounds`.
     class: &'static str,
     what: &'static str,
     /// Colour and name of each curve.
     key: Vec<(usize, String)>,
-    /// The same chart for a screen and for a telephone: letters keep their size on both.
+    /// The same chart for wide and for narrow screens, with text of the same size.
     wide: String,
     narrow: String,
 }
@@ -30,13 +30,13 @@ impl Curves {
     ) -> Curves {
         let points = || lines.iter().flat_map(|(_, points)| points.iter().copied());
         let across = Axis::over(quantities[0], points().map(|point| point.0));
-        // From 0 on, as bars have it.
+        // Starting at 0, as bars do.
         let up = Axis::over(quantities[1], points().map(|point| point.1).chain([0.0]));
         let both = |(number, (name, points)): (usize, &Line)| {
             let line = Curve::new(name, number, Shape::Line, points.clone());
             [line, Curve::new("", number, Shape::Dots, points.clone())]
         };
-        // The first, haul or the only one, lies on top.
+        // The first, haul or the only one, is drawn on top.
         let curves: Vec<Curve> = lines.iter().enumerate().rev().flat_map(both).collect();
         let chart = Chart::new(&label, [across, up], curves);
         let mut key = chart.key();
@@ -54,8 +54,8 @@ type Line = (String, Vec<(f64, f64)>);
 /// Names of curves with their points.
 type Lines = Vec<Line>;
 
-/// Rates of both programs by block size; where block sizes come again, as for conversions, the ratio of each. Nothing
-/// where there are less than two block sizes.
+/// Rates of both programs by block size; if block sizes occur repeatedly, as for conversions, the ratio of each.
+/// `None` for fewer than two block sizes.
 pub(super) fn by_block_size(sweep: &Sweep) -> Option<Curves> {
     let mut groups: Vec<(String, BySize<'_>)> = Vec::new();
     for point in &sweep.points {
@@ -89,8 +89,8 @@ pub(super) fn by_block_size(sweep: &Sweep) -> Option<Curves> {
     Some(Curves::drawn(class, what, label, [Quantity::BlockSize, up], lines))
 }
 
-/// Time of each run of haul and of the fastest others, round by round: whether the machine kept its pace. Nothing of
-/// one round.
+/// Time of each run of haul and of the fastest others, round by round: whether the machine's speed was constant.
+/// `None` for a single round.
 pub(super) fn over_rounds(bed: &BedResult) -> Option<Curves> {
     let ranking = ranking(bed);
     let ranked: Vec<&ContenderResult> = ranking.ranked.iter().map(|(contender, _)| *contender).collect();
@@ -109,7 +109,7 @@ pub(super) fn over_rounds(bed: &BedResult) -> Option<Curves> {
     Some(Curves::drawn("rounds", what, label, [Quantity::Count, Quantity::Time], lines))
 }
 
-/// The block size in a point's name, in bytes, and what else is in it: `conv=swab bs=4K` is 4096 of `conv=swab`.
+/// The block size in a point's name, in bytes, and the rest of it: `conv=swab bs=4K` is 4096 of `conv=swab`.
 fn block_bytes(name: &str) -> Option<(String, f64)> {
     let word = name.split_whitespace().find_map(|word| word.strip_prefix("bs=")).filter(|word| !word.is_empty())?;
     let digits = word.trim_end_matches(['K', 'M']);
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_block_size_of_a_point_is_in_its_name() {
+    fn the_name_of_a_point_has_its_block_size() {
         let of = |name: &str| block_bytes(name);
         assert_eq!(of("bs=512"), Some((String::new(), 512.0)));
         assert_eq!(of("conv=swab bs=4K"), Some(("conv=swab".to_owned(), 4096.0)));

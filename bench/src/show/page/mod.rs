@@ -1,7 +1,7 @@
-//! Results as one HTML page that needs nothing else: no script, no font, no other file.
+//! Results as one self-contained HTML page: without scripts, fonts or other files.
 //!
-//! `view` and `chart` work out what the templates show, as text and as places; the templates only put it down, and
-//! minijinja escapes everything. `curves` draws with the charts of haul's own pages, which escape by themselves.
+//! `view` and `chart` compute the contents of the templates, as text and positions; the templates only place them,
+//! and minijinja escapes everything. `curves` draws with the charts of haul's own pages, which are already escaped.
 mod chart;
 mod curves;
 mod sweep;

@@ -1,4 +1,4 @@
-//! What the template of a sweep shows.
+//! The contents of a sweep's template.
 use super::curves::{self, Curves};
 use super::view::Claimed;
 use crate::claims::{self, Verdict};
@@ -23,7 +23,7 @@ pub(super) struct Sweep {
 
 #[derive(Serialize)]
 struct Row {
-    /// Class: none where the point holds.
+    /// CSS class: none if the point holds.
     kind: Option<Verdict>,
     cells: [String; 7],
 }

@@ -1,4 +1,4 @@
-//! What the templates show, in the order they show it.
+//! The contents of the templates, in order.
 use super::chart::{self, Chart};
 use super::curves::{self, Curves};
 use crate::claims::{self, Claim, Verdict};
@@ -42,9 +42,9 @@ struct Bed {
     haul_s: String,
     to_limit: String,
     best_peer: String,
-    /// Claims that hold; being equal within the spread is held against nobody.
+    /// Claims that hold; equal within the noise counts as holding.
     kept: usize,
-    /// Claims that could be answered.
+    /// Claims with a verdict.
     known: usize,
     limits: Vec<Bound>,
     times: Chart,

@@ -1,4 +1,4 @@
-//! The part of a dd that the pump can move.
+//! The part of a dd copy that the pump can make.
 use super::watch::{BlockCopy, SignalThread};
 use crate::apps::exit::Exit;
 use crate::apps::fronts::dd::plan::{
@@ -8,7 +8,7 @@ use crate::apps::fronts::record_counts::RecordCounts;
 use crate::apps::fronts::record_plan::{Diagnostic, RecordPlan};
 use crate::apps::fronts::records::{OpenSides, Opened, SideKind};
 use crate::core::schedules;
-use crate::core::{Ended, Endpoint, Facts, Host, NoObserver, Plan, Side, Stop, Tally};
+use crate::core::{Address, Ended, Endpoint, Facts, Host, NoObserver, Plan, Side, Stop, Tally};
 use crate::disks;
 use crate::disks::probe;
 use crate::engine;
@@ -19,15 +19,15 @@ use std::sync::Arc;
 
 /// The result of moving blocks.
 enum BlocksMoved {
-    /// So many bytes have arrived with none missing, and both sides are positioned behind them.
+    /// This many contiguous bytes were copied, and both sides are positioned after them.
     Bytes(u64),
-    /// A signal asked for the end.
+    /// A signal ended the copy.
     Interrupted(i32),
 }
 
-/// What classifying needs to know of an open side.
+/// The facts about an open side on which classification depends.
 pub(crate) fn facts(side: Side, opened: &Opened) -> DdFacts {
-    // What is still to be made has an offset and no descriptor.
+    // A file that is still to be created has an offset and no descriptor.
     let offset = opened.position().ok().or(opened.offset);
     let kind = match opened.sort {
         SideKind::File => DdKind::File,
@@ -49,14 +49,14 @@ pub(crate) fn facts(side: Side, opened: &Opened) -> DdFacts {
     DdFacts { kind, size: opened.size, offset, odd_flags, direct, logical_block_bytes, in_memory }
 }
 
-/// Ready to move blocks: planned, and both sides open a second time.
+/// A planned copy of blocks, with both sides opened a second time.
 struct ReadyToCopy {
     plan: Plan,
     ends: [Arc<dyn Endpoint>; 2],
 }
 
-/// What is known, or open, of sides that are reached by commands of their own, by [`Side::index`]. They are not
-/// examined again: while one is open no other process can have it.
+/// The facts and endpoints of sides that are reached by passthrough commands, indexed by [`Side::index`]. They
+/// are not probed again: while one is open it is claimed exclusively.
 #[derive(Default)]
 pub(crate) struct Held {
     pub(crate) facts: [Option<Facts>; 2],
@@ -74,9 +74,9 @@ impl Held {
     }
 }
 
-/// Moves what can be moved as blocks, in requests of the `pace` (bytes, number in flight) where one was asked for; the
-/// counts after it, or how to end. `records_can_follow` is asked before the first one; with no for an answer nothing is
-/// begun.
+/// Copies as blocks what can be copied so, in requests of the requested `pace` (bytes, number in flight) if
+/// any; returns the counts after that, or how to end. `records_can_follow` is called before the first block; if
+/// it returns false nothing is copied.
 pub(crate) fn go_ahead(
     plan: &RecordPlan,
     ends: &OpenSides,
@@ -88,7 +88,7 @@ pub(crate) fn go_ahead(
     let (source, dest) = (facts(Side::Source, &ends.source), facts(Side::Dest, &ends.dest));
     let CopyMethod::Blocks(mut wanted) = classify(plan, &source, &dest) else { return Ok(RecordCounts::default()) };
     (wanted.block_bytes, wanted.depth) = pace;
-    // Where it cannot be done so, records can do everything, and say what is wrong in their own words.
+    // If that fails, the copy by records does everything and reports the error in dd's words.
     let Ok(ready) = prepare(plan, &wanted, ends, held) else { return Ok(RecordCounts::default()) };
     if !records_can_follow() {
         return Err(Exit::FAILED);
@@ -102,7 +102,7 @@ pub(crate) fn go_ahead(
     }
 }
 
-/// Plans and opens. The error says why it has to go by records.
+/// Plans and opens. The error states why the copy is made by records.
 fn prepare(records: &RecordPlan, blocks: &Blocks, ends: &OpenSides, held: &Held) -> Result<ReadyToCopy, String> {
     let paths = [&ends.source, &ends.dest]
         .map(|end| end.fd().map(|fd| format!("/proc/self/fd/{}", fd.as_raw_fd())).unwrap_or_default());
@@ -114,7 +114,7 @@ fn prepare(records: &RecordPlan, blocks: &Blocks, ends: &OpenSides, held: &Held)
     Ok(ReadyToCopy { plan, ends: [source_end, dest_end] })
 }
 
-/// The plan for moving `blocks` between what `paths` lead to, and the facts of both.
+/// The plan for copying `blocks` between the files at `paths`, and the facts of both.
 pub(crate) fn plan_for(
     records: &RecordPlan,
     blocks: &Blocks,
@@ -122,7 +122,8 @@ pub(crate) fn plan_for(
     held: &Held,
 ) -> Result<(Plan, Facts, Facts), String> {
     let failed = |error: crate::core::Error| format!("not possible with blocks: {error}");
-    let [source, dest] = paths;
+    // Operands of dd are paths, even if they look like URLs.
+    let [source, dest] = &paths.each_ref().map(|path| Address::of_path(path));
     let (source, dest) = match held.facts.clone() {
         [None, None] => probe::both(source, dest).map_err(failed)?,
         [known_source, known_dest] => (
@@ -139,8 +140,8 @@ pub(crate) fn plan_for(
 }
 
 impl ReadyToCopy {
-    /// Moves the blocks. After a failure, records go on from the last whole one that has arrived: they come to the same
-    /// place and say what is wrong there.
+    /// Copies the blocks. After a failure, the copy continues by records after the last whole one written: it
+    /// reaches the same offset and reports the error there.
     fn run(self, plan: &RecordPlan, ends: &OpenSides, watch: &SignalThread) -> BlocksMoved {
         let (stop, tally) = (Arc::new(Stop::default()), Arc::new(Tally::default()));
         let dest_size = file_size(&ends.dest);
@@ -152,14 +153,14 @@ impl ReadyToCopy {
         let mut bytes = outcome.claimed.end();
         if !matches!(outcome.ended, Ended::Complete) {
             bytes = whole_records(plan, bytes);
-            cut(&ends.dest, dest_size, self.plan.dest.offset + bytes);
+            cut(&ends.dest, dest_size, self.plan.dest.map.at(bytes));
         }
         watch.tally.set(RecordCounts::of_bytes(plan, bytes));
         if let Ended::Interrupted(signal) = outcome.ended {
             return BlocksMoved::Interrupted(signal);
         }
         for end in [&ends.source, &ends.dest] {
-            // It had an offset a moment ago, and moves within what was just copied.
+            // It had an offset a moment ago, and seeks within the copied bytes.
             let _ = end.seek(SeekFrom::Current(bytes as i64));
         }
         BlocksMoved::Bytes(bytes)
@@ -171,24 +172,24 @@ fn file_size(end: &Opened) -> Option<u64> {
     rustix::fs::fstat(fd).ok().map(|stat| stat.st_size as u64)
 }
 
-/// Takes back what was written of a file behind the last whole record, where there was nothing before.
+/// Truncates the part of a file after the last whole record that this copy appended.
 fn cut(dest: &Opened, size_before: Option<u64>, end: u64) {
     let (Some(before), Some(now), Ok(fd)) = (size_before, file_size(dest), dest.fd()) else { return };
     let end = end.max(before);
     if now > end {
-        // The failure that led here is reported by what comes next.
+        // The failure that led here is reported by the copy by records.
         let _ = rustix::fs::ftruncate(fd, end);
     }
 }
 
-/// Both sides as they are before anything is opened for writing.
+/// The facts of both sides before anything is opened for writing.
 pub(crate) struct OpenedFacts {
     pub(crate) source: DdFacts,
     pub(crate) dest: DdFacts,
     pub(crate) paths: [String; 2],
 }
 
-/// Looks at both sides without making or emptying anything.
+/// Examines both sides without creating or truncating anything.
 pub(crate) fn look(plan: &RecordPlan) -> Result<OpenedFacts, (Side, Diagnostic)> {
     let mut paths = [String::from("-"), String::from("-")];
     let mut all = Vec::new();

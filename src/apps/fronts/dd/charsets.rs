@@ -1,4 +1,4 @@
-//! Character sets as POSIX lays them down for dd: what each byte becomes.
+//! The character sets that POSIX defines for dd: the value that replaces each byte.
 
 /// From EBCDIC to ASCII.
 #[rustfmt::skip]
@@ -42,7 +42,7 @@ pub const TO_EBCDIC: [u8; 256] = [
     0xdc, 0xdd, 0xde, 0xdf, 0xea, 0xeb, 0xec, 0xed, 0xee, 0xef, 0xfa, 0xfb, 0xfc, 0xfd, 0xfe, 0xff,
 ];
 
-/// From ASCII to the other EBCDIC, which is not one to one.
+/// From ASCII to IBM's variant of EBCDIC, which is not one to one.
 #[rustfmt::skip]
 pub const TO_IBM: [u8; 256] = [
     0x00, 0x01, 0x02, 0x03, 0x37, 0x2d, 0x2e, 0x2f, 0x16, 0x05, 0x25, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f,
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn the_other_ebcdic_differs_where_posix_says() {
+    fn the_ibm_table_differs_as_in_posix() {
         let differ: Vec<u8> = (0..=255).filter(|&byte| TO_IBM[byte as usize] != TO_EBCDIC[byte as usize]).collect();
         assert!(differ.contains(&b'~') && !differ.contains(&b'A'), "{differ:x?}");
     }

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use watch::{SignalThread, Watcher};
 
-/// Does what `words` ask for; `program` begins each sentence.
+/// Runs dd with the operands `words`; `program` begins each message.
 pub(super) fn dd(program: &OsStr, words: &[OsString], out: Out) -> Exit {
     sys::die_of_broken_pipes();
     sys::share_one_heap();
@@ -86,7 +86,7 @@ fn handled_signals() -> Vec<i32> {
 fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
     let (plan, tally) = (Arc::new(plan), Arc::new(RecordTally::default()));
     let reporter = Arc::new(Reporter::new(name, &plan, quoting, tally.clone(), sys::was_closed(2)));
-    let tick = (plan.telling == StatusOutput::Progress).then_some(TICK);
+    let tick = (plan.status_output == StatusOutput::Progress).then_some(TICK);
     let Ok(watch) = SignalThread::start(&plan, reporter.clone(), &tally, &handled_signals(), tick) else {
         return Exit::FAILED;
     };
@@ -125,13 +125,13 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
     if failed || finished.failed || reporter.failed() { Exit::FAILED } else { Exit::Status(0) }
 }
 
-/// Opens both sides, and empties the dest where that is requested. What forbids the copy is found before.
+/// Opens both sides, and truncates the dest if requested. Reasons to refuse are found before that.
 fn open(plan: &RecordPlan, reporter: &Reporter) -> Result<OpenSides, Exit> {
-    let complain = |side, complaint: Diagnostic| {
-        reporter.complain(side, &complaint, false);
+    let report_failure = |side, complaint: Diagnostic| {
+        reporter.report_failure(side, &complaint, false);
         failed_by(&complaint)
     };
-    let mut ends = records::open(plan, [None, None]).map_err(|(side, complaint)| complain(side, complaint))?;
+    let mut ends = records::open(plan, [None, None]).map_err(|(side, complaint)| report_failure(side, complaint))?;
     undo_warnings(plan, &ends, &[None, None]).iter().for_each(|warning| reporter.warn(warning));
     for stale in stale_journals(plan, &ends, None) {
         reporter.warn(&stale.warning());
@@ -140,11 +140,11 @@ fn open(plan: &RecordPlan, reporter: &Reporter) -> Result<OpenSides, Exit> {
             Exit::Status(error.kind.exit_status())
         })?;
     }
-    records::empty(plan, &mut ends).map_err(|complaint| complain(Side::Dest, complaint))?;
+    records::empty(plan, &mut ends).map_err(|complaint| report_failure(Side::Dest, complaint))?;
     Ok(ends)
 }
 
-/// The status after a side was not available: dd's, but for what dd does not look for.
+/// The exit status after a side could not be opened: dd's, except for checks that dd does not make.
 fn failed_by(complaint: &Diagnostic) -> Exit {
     match complaint {
         Diagnostic::Busy(error) | Diagnostic::CommandsOnly(error) => Exit::Status(error.kind.exit_status()),
@@ -152,25 +152,25 @@ fn failed_by(complaint: &Diagnostic) -> Exit {
     }
 }
 
-/// Standard input is left where dd leaves it, for whoever reads it next: behind the records that were counted.
+/// Positions standard input where dd leaves it for the next reader: after the records that were counted.
 fn put_back(plan: &RecordPlan, ends: &OpenSides, counts: RecordCounts) {
     let (None, Some(start), Ok(fd)) = (&plan.source.path, ends.source.offset, ends.source.fd()) else { return };
     let skipped = plan.source.skip.in_bytes(plan.source.record_bytes).unwrap_or(0);
     let records = counts.read_full + counts.read_partial;
     let behind = start.saturating_add(skipped).saturating_add(records.saturating_mul(plan.source.record_bytes));
     if rustix::fs::tell(fd).is_ok_and(|now| now > behind) {
-        // The copy has failed already, and that is reported.
+        // The copy has already failed, and that is reported.
         let _ = rustix::fs::seek(fd, SeekFrom::Start(behind));
     }
 }
 
-/// Says which way it would go. Nothing is made or emptied: the dest is examined, not opened.
+/// Prints how the copy would be made. Nothing is created or truncated: the dest is examined, not opened.
 fn explain(plan: &RecordPlan, name: &[u8], quoting: Quoting, out: Out) -> Exit {
     let looked = match records::check_nodes(plan, [false, false]).and_then(|()| blocks::look(plan)) {
         Ok(looked) => looked,
         Err((side, complaint)) => {
             let tally = Arc::new(RecordTally::default());
-            Reporter::new(name, plan, quoting, tally, false).complain(side, &complaint, false);
+            Reporter::new(name, plan, quoting, tally, false).report_failure(side, &complaint, false);
             return failed_by(&complaint);
         }
     };

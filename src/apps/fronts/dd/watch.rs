@@ -1,4 +1,4 @@
-//! Signals and regular words about progress of a running dd, and of its kin.
+//! Signals and periodic progress of a running dd or sg_dd.
 use crate::apps::exit::die_by;
 use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
 use crate::apps::fronts::record_plan::RecordPlan;
@@ -10,21 +10,21 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Tells what a running copy is asked about.
+/// Reports on a running copy.
 pub(crate) trait Watcher: Send + Sync {
-    /// SIGUSR1.
+    /// On SIGUSR1.
     fn report(&self);
-    /// It is time for a word about progress.
+    /// Every tick.
     fn progress(&self);
-    /// The same while records are moved, not blocks.
+    /// Every tick while records are copied instead of blocks.
     fn progress_by_records(&self) {
         self.progress();
     }
-    /// The process ends by a signal.
+    /// The process is about to end by a signal.
     fn interrupted(&self);
 }
 
-/// Blocks that are being moved.
+/// A copy of blocks in progress.
 #[derive(Clone)]
 pub(crate) struct BlockCopy {
     pub(super) stop: Arc<Stop>,
@@ -37,7 +37,7 @@ struct Shared {
     watcher: Arc<dyn Watcher>,
     tally: Arc<RecordTally>,
     moving: Mutex<Option<BlockCopy>>,
-    /// The counts are final.
+    /// Whether the counts are final.
     over: Mutex<bool>,
     ended: Condvar,
 }
@@ -47,7 +47,7 @@ impl Shared {
         self.moving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// While blocks move, the counts are what their bytes come to: those, in bytes.
+    /// Derives the counts from the bytes copied as blocks, while blocks are copied; returns those bytes.
     fn refresh(&self) -> Option<u64> {
         let bytes = self.moving().as_ref().map(|moving| moving.tally.copied_bytes())?;
         self.tally.set(RecordCounts::of_bytes(&self.plan, bytes));
@@ -62,8 +62,9 @@ pub(crate) struct SignalThread {
 }
 
 impl SignalThread {
-    /// Begins to listen: SIGUSR1 tells how far it is, the others tell that and end the process. What the caller ignores
-    /// is to be left out. From then on no call of this thread is cut short by them. Progress is reported every `tick`.
+    /// Starts to listen: SIGUSR1 prints the progress, the other signals print it and end the process. Omit
+    /// signals that the caller ignores. They interrupt no system call of this thread from now on. Progress is
+    /// reported every `tick`.
     pub(crate) fn start(
         plan: &Arc<RecordPlan>,
         watcher: Arc<dyn Watcher>,
@@ -93,17 +94,17 @@ impl SignalThread {
         Ok(SignalThread { shared, tally: tally.clone() })
     }
 
-    /// The process is about to end by a signal, with nothing in flight any more.
+    /// Reports that the process is about to end by a signal, with no request in flight.
     pub(crate) fn interrupted(&self) {
         self.shared.watcher.interrupted();
     }
 
-    /// From now on, or no longer, blocks are being moved.
+    /// Starts or ends the time in which blocks are copied.
     pub(super) fn moving(&self, moving: Option<BlockCopy>) {
         *self.shared.moving() = moving;
     }
 
-    /// The copy is over: the counts are final, and nothing is drawn any more.
+    /// The copy has ended: the counts are final, and progress is no longer drawn.
     pub(crate) fn over(&self) {
         *self.shared.over.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.shared.ended.notify_all();
@@ -118,9 +119,9 @@ fn handle_signal(signal: i32, shared: &Shared) {
     }
     let moving = shared.moving().clone();
     match moving {
-        // Blocks in flight are brought home first; the counts are reported then.
-        Some(moving) if !moving.stop.is_asked() => {
-            moving.stop.ask(signal);
+        // Blocks in flight are completed first; then the counts are reported.
+        Some(moving) if !moving.stop.is_requested() => {
+            moving.stop.request(signal);
             moving.ends.iter().for_each(|end| end.cancel());
         }
         Some(_) => die_by(signal),
@@ -131,7 +132,7 @@ fn handle_signal(signal: i32, shared: &Shared) {
     }
 }
 
-/// How soon the first blocks are reported of where that was due before there were any.
+/// How soon progress is reported after the first blocks, if it was due before them.
 const OVERDUE: Duration = Duration::from_millis(20);
 
 fn tick_on(shared: &Shared, every: Duration) {

@@ -1,13 +1,13 @@
-//! Records that have to hold their own number, as `sg_dd iflag=00,ff` writes them.
+//! Records that must contain their own number, as `sg_dd iflag=00,ff` writes them.
 use super::reader::Reader;
 use crate::apps::fronts::record_plan::{AddressCheck, Diagnostic, ExtraDiagnostic};
 
-/// Bytes of the word that holds the number.
+/// Bytes of the word with the number.
 const WORD_BYTES: usize = 4;
 
 impl Reader {
-    /// How many of `bytes`, which were just read, lie before the first record with another number; what is wrong with
-    /// that record is what the next step of reading says.
+    /// How many of `bytes`, which were just read, precede the first record with a wrong number; the next step
+    /// of reading returns the error.
     pub(super) fn before_wrong_address(&mut self, bytes: &[u8]) -> usize {
         let Some(check) = self.plan.addresses else { return bytes.len() };
         let record_bytes = self.plan.source.record_bytes as usize;
@@ -24,7 +24,7 @@ impl Reader {
     }
 }
 
-/// The first word that is not `number`, and where it begins. A record too short for a word has none.
+/// The first word that is not `number`, and its offset. A record shorter than a word has none.
 fn wrong_word(record: &[u8], number: u32, check: AddressCheck) -> Option<(usize, u32)> {
     let most = if check == AddressCheck::First { 1 } else { usize::MAX };
     let words = record.chunks_exact(WORD_BYTES).take(most);
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_is_wrong_where_a_word_is_not_its_number() {
+    fn a_record_differs_where_a_word_is_not_its_address() {
         let mut record = [0, 0, 0x12, 0x34].repeat(128);
         assert_eq!(wrong_word(&record, 0x1234, AddressCheck::All), None);
         record[510] = 7;

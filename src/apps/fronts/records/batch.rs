@@ -1,11 +1,11 @@
-//! Buffers on their way through the pipeline.
+//! Buffers of the pipeline.
 use crate::core::{Arena, Buffer, PAGE_BYTES};
 
-/// From here on memory is mapped: what the heap gave back once would be cleared, page by page, to be used again. The
-/// heap itself maps what is longer.
+/// Sizes for which memory is mapped: memory that the heap reuses would be cleared, page by page. The heap
+/// itself maps larger blocks.
 const MAPPED_BYTES: std::ops::RangeInclusive<usize> = 4 << 20..=64 << 20;
 
-/// Page-aligned memory that is not resident before it is used.
+/// Page-aligned memory that becomes resident only when it is used.
 #[derive(Debug)]
 pub(super) struct Memory {
     place: BufferMemory,
@@ -15,19 +15,20 @@ pub(super) struct Memory {
 #[derive(Debug)]
 enum BufferMemory {
     Mapped(Buffer),
-    /// Memory of the heap, and where its first page begins.
+    /// Memory from the heap, and the offset of its first page.
     Heap(Vec<u8>, usize),
 }
 
 impl Memory {
-    /// `len` bytes; `None` where there is no room for them.
+    /// `len` bytes; `None` if they cannot be allocated.
     pub(super) fn of(len: usize) -> Option<Self> {
         if MAPPED_BYTES.contains(&len) {
             let buffer = Arena::lone(u32::try_from(len).ok()?).ok()?;
             return Some(Memory { place: BufferMemory::Mapped(buffer), len });
         }
         let padded = len.checked_add(PAGE_BYTES)?;
-        // `vec!` would end the process where there is no room, and is the one that leaves zeroed pages untouched.
+        // `vec!` aborts the process if there is not enough memory, but only `vec!` leaves zeroed pages
+        // untouched.
         Vec::<u8>::new().try_reserve_exact(padded).ok()?;
         let bytes = vec![0; padded];
         let start = bytes.as_ptr().align_offset(PAGE_BYTES);
@@ -49,41 +50,42 @@ impl Memory {
     }
 }
 
-/// One record of the source, as the writing side needs to know it.
+/// A record of the source, as the writing side handles it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RecordMark {
-    /// Bytes of output that those before it have made: what is written from there on was not there before it was read.
+    /// Bytes of output from the records before it: everything before this offset was written after this record
+    /// was read.
     pub(super) out_start: u64,
-    /// It was short.
+    /// It was a partial record.
     pub(super) partial: bool,
 }
 
-/// Bytes on their way, and the records that they are made of.
+/// Bytes in the pipeline, and the records of which they consist.
 #[derive(Debug)]
 pub(super) struct Batch {
     pub(super) memory: Memory,
     /// Bytes in use.
     pub(super) len: usize,
     pub(super) marks: Vec<RecordMark>,
-    /// Where lines were cut, in bytes of output made before.
+    /// Where lines were truncated, as offsets in the output.
     pub(super) cuts: Vec<u64>,
-    /// These are the last: what is no whole record of the dest is written anyway.
+    /// The last batch: a partial record of the dest is written too.
     pub(super) last: bool,
 }
 
 impl Batch {
-    /// An empty one of `capacity` bytes.
+    /// An empty batch of `capacity` bytes.
     pub(super) fn of(capacity: usize) -> Option<Self> {
         Some(Batch { memory: Memory::of(capacity)?, len: 0, marks: Vec::new(), cuts: Vec::new(), last: false })
     }
 
-    /// An empty one in this memory.
+    /// An empty batch in this memory.
     pub(super) fn shared(buffer: Buffer) -> Self {
         let memory = Memory { len: buffer.len() as usize, place: BufferMemory::Mapped(buffer) };
         Batch { memory, len: 0, marks: Vec::new(), cuts: Vec::new(), last: false }
     }
 
-    /// Empties it for another use.
+    /// Empties the batch, to be used again.
     pub(super) fn clear(&mut self) {
         self.len = 0;
         self.marks.clear();
@@ -91,7 +93,7 @@ impl Batch {
         self.last = false;
     }
 
-    /// Bytes that still fit.
+    /// Free space, in bytes.
     pub(super) fn room(&self) -> usize {
         self.memory.len - self.len
     }
@@ -101,7 +103,7 @@ impl Batch {
         &self.memory.bytes()[..self.len]
     }
 
-    /// Takes as much of `bytes` as fits; the number taken.
+    /// Appends as many of `bytes` as fit; returns their number.
     pub(super) fn take(&mut self, bytes: &[u8]) -> usize {
         let taken = bytes.len().min(self.room());
         let len = self.len;

@@ -1,4 +1,4 @@
-//! Keeping other hauls from what is written here, before it is emptied or written.
+//! Locks the dest against other haul processes, before it is truncated or written.
 use super::opened::{SideKind, sort};
 use crate::apps::fronts::record_plan::{Diagnostic, RecordPlan};
 use crate::core::{Extent, Side};
@@ -7,16 +7,16 @@ use rustix::fs::{Mode, OFlags};
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Locks what `plan` writes of the dest, which nothing has changed yet.
+/// Locks the bytes of the dest that `plan` writes, before anything has changed them.
 pub(super) fn hold_dest(plan: &RecordPlan, fd: BorrowedFd<'_>) -> Result<Option<Held>, Diagnostic> {
     let written = match &plan.dest.path {
         Some(_) => plan.written(),
-        // The opener has settled what is in it, and where it begins.
+        // The process that opened it determined its contents and its current offset.
         None => {
             let mut kept = plan.clone();
             kept.dest_words.notrunc = true;
-            let (there, written) = (rustix::fs::tell(fd).unwrap_or(0), kept.written());
-            let offset = written.offset.saturating_add(there);
+            let (current, written) = (rustix::fs::tell(fd).unwrap_or(0), kept.written());
+            let offset = written.offset.saturating_add(current);
             Extent::new(offset, written.len.min(u64::MAX - offset))
         }
     };
@@ -24,20 +24,20 @@ pub(super) fn hold_dest(plan: &RecordPlan, fd: BorrowedFd<'_>) -> Result<Option<
     let appends = rustix::fs::fcntl_getfl(fd).is_ok_and(|flags| flags.contains(OFlags::APPEND));
     let name = plan.dest.path.as_deref().unwrap_or(OsStr::new("(standard output)"));
     match (appends, emptied) {
-        // Appending overwrites no bytes, not even over what another appends.
+        // Appending overwrites nothing, not even what another process appends.
         (true, false) => hold_for(fd, Extent::new(0, u64::MAX), Use::Read, name),
         (true, true) => hold_for(fd, Extent::new(0, u64::MAX), Use::Write, name),
         _ => hold_for(fd, written, Use::Write, name),
     }
 }
 
-/// The same of the second dest, which gets all bytes from its first one on.
+/// The same for the second dest, which is written from its first byte.
 pub(super) fn hold_second(plan: &RecordPlan, path: &OsStr, fd: BorrowedFd<'_>) -> Result<Option<Held>, Diagnostic> {
     hold_for(fd, Extent::new(0, plan.written().len), Use::Write, path)
 }
 
-/// Why another haul blocks writing to the dest, or to the second one, that is there: nothing is made, written or kept
-/// locked.
+/// Why a lock of another haul process prevents writing to the dest, or to the second dest, if it exists.
+/// Nothing is created, written or kept locked.
 pub fn busy(plan: &RecordPlan, second: bool) -> Option<Diagnostic> {
     let path = if second { plan.second.as_deref() } else { plan.dest.path.as_deref() };
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;

@@ -1,4 +1,4 @@
-//! The calls that move bytes of one side: of a descriptor, or of a disk by its own commands.
+//! The calls that transfer bytes of one side: of a descriptor, or of a disk by passthrough commands.
 use super::opened::{DevicePosition, Opened, SideKind};
 use crate::core::{DeviceCounts, RecordDevice};
 use crate::sys;
@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Opened {
-    /// A disk of `size` bytes in logical blocks of `block_bytes`, whose records are moved by its own commands.
+    /// A disk of `size` bytes in logical blocks of `block_bytes`, whose records are transferred by passthrough
+    /// commands.
     pub fn by_commands(device: Arc<dyn RecordDevice>, size: u64, block_bytes: u32) -> Opened {
         Opened {
             fd: None,
@@ -22,12 +23,12 @@ impl Opened {
         }
     }
 
-    /// The disk, where it is reached by its own commands.
+    /// The disk, if it is reached by passthrough commands.
     pub(super) fn device(&self) -> Option<&Arc<dyn RecordDevice>> {
         self.standing.as_ref().map(|standing| &standing.device)
     }
 
-    /// What the disk counted, where it is reached by its own commands.
+    /// The counters of the disk, if it is reached by passthrough commands.
     pub fn device_counts(&self) -> Option<DeviceCounts> {
         self.device().map(|device| device.counts())
     }
@@ -56,7 +57,7 @@ impl Opened {
         }
     }
 
-    /// Writes all of it to `offset`; the current offset does not change.
+    /// Writes all bytes at `offset`; the current offset does not change.
     pub(super) fn write_all_at(&self, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
         while !bytes.is_empty() {
             let written = match &self.standing {
@@ -75,10 +76,10 @@ impl Opened {
         Ok(())
     }
 
-    /// Moves to another place; where that is.
+    /// Changes the current offset, and returns it.
     ///
     /// # Errors
-    /// What `lseek(2)` says.
+    /// Those of `lseek(2)`.
     pub fn seek(&self, to: SeekFrom) -> io::Result<u64> {
         let Some(standing) = &self.standing else { return Ok(rustix::fs::seek(self.fd()?, to)?) };
         let at = standing.at.load(Relaxed);
@@ -95,7 +96,7 @@ impl Opened {
     /// The current offset.
     ///
     /// # Errors
-    /// What `lseek(2)` says: ESPIPE where there are no offsets.
+    /// Those of `lseek(2)`: ESPIPE if the file has no offsets.
     pub fn position(&self) -> io::Result<u64> {
         match &self.standing {
             Some(standing) => Ok(standing.at.load(Relaxed)),

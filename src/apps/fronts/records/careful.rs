@@ -1,4 +1,5 @@
-//! What only sg_dd and its kin ask of the writing side: a second dest, comparing, passing over what cannot be written.
+//! Features of the writing side that only sg_dd and its variants use: a second dest, comparing, skipping
+//! records that cannot be written.
 use super::OpenSides;
 use super::batch::{Batch, Memory};
 use super::reader::{is_einval, is_of_medium};
@@ -9,7 +10,7 @@ use rustix::fs::SeekFrom;
 use std::io;
 
 impl OpenSides {
-    /// A batch in memory that a driver shares with haul, where that was requested. Where it is not available, that is
+    /// A batch in memory that a driver shares with haul, if requested. If it is not available, that is
     /// reported.
     pub(super) fn shared_batch(&self, bytes: usize, listener: &dyn RecordListener) -> Option<Batch> {
         let len = u32::try_from(bytes).ok()?;
@@ -17,7 +18,7 @@ impl OpenSides {
             match end.device().and_then(|device| device.shared_memory(len)) {
                 Some(Ok(buffer)) => return Some(Batch::shared(buffer)),
                 Some(Err(error)) => {
-                    listener.complain(side, &Diagnostic::Careful(ExtraDiagnostic::NotShared(error)), false)
+                    listener.report_failure(side, &Diagnostic::Careful(ExtraDiagnostic::NotShared(error)), false)
                 }
                 None => {}
             }
@@ -26,23 +27,23 @@ impl OpenSides {
     }
 }
 
-/// Whether a disk says that it has the same bytes.
+/// The result of a comparison by the disk.
 enum DeviceComparison {
     Yes,
     /// Its error.
     No(io::Error),
-    /// It was not asked.
+    /// The disk did not compare.
     Unknown,
 }
 
 impl Writer {
-    /// Number of the record that comes next, from the beginning of the dest.
+    /// Number of the next record, from the beginning of the dest.
     fn record(&self, obs: usize) -> u64 {
         self.first + self.done / obs as u64
     }
 
-    /// Writes record by record, `written` bytes of the first being there already, and skips those that the medium does
-    /// not take.
+    /// Writes record by record, beginning with the first although `written` bytes of it were written before,
+    /// and skips records that the medium fails to write.
     pub(super) fn write_singly(&mut self, bytes: &[u8], obs: usize, written: usize) -> Result<(), Diagnostic> {
         let ends = self.ends.clone();
         let fails = |error| Diagnostic::Write { midway: false, error };
@@ -53,7 +54,7 @@ impl Writer {
                 Ok(()) => {}
                 Err(error) if is_of_medium(&error) => {
                     let complaint = Diagnostic::Careful(ExtraDiagnostic::Unwritable(self.record(obs), error));
-                    self.listener.complain(Side::Dest, &complaint, false);
+                    self.listener.report_failure(Side::Dest, &complaint, false);
                     self.counts.unrecovered += 1;
                 }
                 Err(error) => return Err(fails(error)),
@@ -76,7 +77,7 @@ impl Writer {
             DeviceComparison::No(error) => Some(error),
             DeviceComparison::Unknown => None,
         };
-        // Whole records, as direct I/O needs them, though the last one may be short.
+        // Whole records, as direct I/O requires, although the last one may be short.
         let len = bytes.len().next_multiple_of(obs);
         let kept = self.theirs.take().filter(|memory| memory.bytes().len() >= len).or_else(|| Memory::of(len));
         let mut memory = kept.ok_or(Diagnostic::Memory(len as u64))?;
@@ -85,7 +86,7 @@ impl Writer {
             let theirs = &memory.bytes()[..len.min(bytes.len())];
             match (bytes == theirs, doubt) {
                 (true, None) => Ok(()),
-                // It says that they differ, and then reads them as they should be.
+                // The disk reports a difference, but reading finds none.
                 (true, Some(error)) => Err(Diagnostic::Careful(ExtraDiagnostic::Compare(error))),
                 (false, _) => self.report_difference(bytes, theirs, obs),
             }
@@ -96,8 +97,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Lets a disk that is reached by its own commands compare by itself. Where it finds a difference, reading shows
-    /// which record it is.
+    /// Compares by a command of the disk, if it is reached by commands. After a mismatch, reading finds the
+    /// record.
     fn agrees(&mut self, bytes: &[u8], obs: usize) -> Result<DeviceComparison, Diagnostic> {
         let dest = &self.ends.dest;
         let fails = |error| Diagnostic::Careful(ExtraDiagnostic::Compare(error));
@@ -115,10 +116,10 @@ impl Writer {
                 Ok(DeviceComparison::Yes)
             }
             Err(error) => match DeviceError::of(&error) {
-                Some(said) if said.is_miscompare() => Ok(DeviceComparison::No(error)),
-                Some(said) if said.kind == Kind::Unsupported => {
+                Some(device_failure) if device_failure.is_miscompare() => Ok(DeviceComparison::No(error)),
+                Some(device_failure) if device_failure.kind == Kind::Unsupported => {
                     self.compares_itself = true;
-                    self.listener.complain(
+                    self.listener.report_failure(
                         Side::Dest,
                         &Diagnostic::Careful(ExtraDiagnostic::ReadToCompare(error)),
                         false,
@@ -130,14 +131,14 @@ impl Writer {
         }
     }
 
-    /// As much as there is, up to the length of `theirs`.
+    /// Reads up to the length of `theirs`, or to the end.
     fn read_theirs(&self, theirs: &mut [u8]) -> io::Result<usize> {
         let mut got = 0;
         while got < theirs.len() {
             match self.ends.dest.read(&mut theirs[got..]) {
                 Ok(0) => break,
                 Ok(moved) => got += moved,
-                // The place behind a short end is one that direct I/O cannot be asked for.
+                // Direct I/O cannot read at the unaligned offset after a short read.
                 Err(error) if got > 0 && is_einval(&error) => break,
                 Err(error) => return Err(error),
             }
@@ -145,7 +146,7 @@ impl Writer {
         Ok(got)
     }
 
-    /// Tells every record that differs, where the copy continues; otherwise the first one is the end.
+    /// Reports every record that differs if the copy continues; otherwise the first one ends it.
     fn report_difference(&mut self, ours: &[u8], theirs: &[u8], obs: usize) -> Result<(), Diagnostic> {
         let first = self.record(obs);
         for (at, record) in ours.chunks(obs).enumerate() {
@@ -161,12 +162,12 @@ impl Writer {
                 Some(byte) => ExtraDiagnostic::Differs { record: number, byte: byte as u64 },
                 None => ExtraDiagnostic::DestEnds(number),
             });
-            // Behind its end there is nothing more to compare with.
+            // After the end of the dest there is nothing to compare.
             if byte.is_none() || !self.plan.care.pass_unwritable {
                 self.arrived(start as u64, obs as u64);
                 return Err(complaint);
             }
-            self.listener.complain(Side::Dest, &complaint, false);
+            self.listener.report_failure(Side::Dest, &complaint, false);
         }
         Ok(())
     }

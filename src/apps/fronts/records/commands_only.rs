@@ -1,4 +1,4 @@
-//! Sides that no record can be read from or written to: nodes that take commands only.
+//! Sides from which no record can be read or written: nodes that accept only commands.
 use crate::apps::fronts::record_plan::{Diagnostic, RecordPlan};
 use crate::core::Side;
 use crate::disks::probe;
@@ -7,11 +7,11 @@ use rustix::fs::{FileType, Stat};
 use std::ffi::OsStr;
 use std::io;
 
-/// Refuses sides that take commands only, before anything is opened: of a SCSI generic node a read would wait for ever,
-/// and what is written to one it takes for a command. `by_commands`: sides that are reached by them.
+/// Refuses sides that accept only commands, before anything is opened: a read of a SCSI generic node would
+/// block forever, and it interprets writes as commands. `by_commands`: sides that are reached by commands.
 ///
 /// # Errors
-/// The side, and what to do instead.
+/// The side, and what to use instead.
 pub fn check_nodes(plan: &RecordPlan, by_commands: [bool; 2]) -> Result<(), (Side, Diagnostic)> {
     let source = plan.source.path.as_deref();
     let sides = [(Side::Source, source), (Side::Dest, plan.dest.path.as_deref())];
@@ -33,7 +33,7 @@ fn check(path: Option<&OsStr>, side: Side) -> Result<(), (Side, Diagnostic)> {
     }
 }
 
-/// What is there; `None` where that cannot be known, which opening it will say.
+/// The status of the file; `None` if it cannot be read: then opening the file reports why.
 fn look(path: Option<&OsStr>, side: Side) -> Option<Stat> {
     match (path, side) {
         (Some(path), _) => rustix::fs::stat(path).ok(),

@@ -1,50 +1,50 @@
-//! From the records that were read to the bytes that are written.
+//! Converts records that were read into the bytes to write.
 use super::batch::{Batch, RecordMark};
 use crate::apps::fronts::record_plan::{Framing, FramingKind, RecordPlan};
 use std::sync::Arc;
 
-/// The writing side has ended: there is nothing left to do.
+/// The writing side has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stopped;
 
-/// Where finished batches go.
+/// Receives finished batches.
 pub(super) trait Sink {
-    /// Takes `batch` and gives an empty one back.
+    /// Takes `batch` and returns an empty one.
     fn put(&mut self, batch: Batch) -> Result<Batch, Stopped>;
 
-    /// Records were read and have made nothing yet that can be written.
+    /// Takes the marks of records that were read but produced no output yet.
     fn note(&mut self, marks: Vec<RecordMark>, cuts: Vec<u64>) -> Result<(), Stopped>;
 }
 
-/// Lets the two bytes of each pair change places.
+/// Swaps the two bytes of each pair.
 fn swap(even: &mut [u8]) {
     even.chunks_exact_mut(2).for_each(|pair| pair.swap(0, 1));
 }
 
-/// Pads, converts and fills records again, as the plan says.
+/// Pads, converts and reblocks records, as planned.
 pub(super) struct Converter {
     plan: Arc<RecordPlan>,
-    /// Most bytes of a batch that is written: whole records of the dest.
+    /// Largest size of an output batch: whole records of the dest.
     out_bytes: usize,
-    /// Being filled; `None` where each record that is read is one that is written.
+    /// The batch being filled; `None` if each record read is one record written.
     filling: Option<Batch>,
-    /// Bytes that were put into batches.
+    /// Bytes of output so far.
     made: u64,
-    /// The first of two bytes that will change places.
+    /// The first byte of an incomplete pair to swap.
     odd: Option<u8>,
-    /// Bytes of the present line or record.
+    /// Bytes of the current line or record.
     column: u64,
-    /// Spaces that are written only if something follows them.
+    /// Spaces that are written only if other characters follow them.
     spaces: u64,
 }
 
 impl Converter {
-    /// `filling` where the plan fills records again; `out_bytes` is a multiple of the dest's records.
+    /// `filling` if the plan reblocks; `out_bytes` is a multiple of the dest's record size.
     pub(super) fn new(plan: Arc<RecordPlan>, out_bytes: usize, filling: Option<Batch>) -> Self {
         Converter { plan, out_bytes, filling, made: 0, odd: None, column: 0, spaces: 0 }
     }
 
-    /// Takes the records in `batch`; an empty batch comes back.
+    /// Takes the records in `batch`; returns an empty batch.
     pub(super) fn take(
         &mut self,
         mut batch: Batch,
@@ -96,7 +96,7 @@ impl Converter {
         Ok(batch)
     }
 
-    /// The end: what is left over goes out.
+    /// Sends the rest of the output.
     pub(super) fn finish(mut self, sink: &mut dyn Sink) -> Result<(), Stopped> {
         if self.filling.is_none() {
             return Ok(());
@@ -119,7 +119,7 @@ impl Converter {
         sink.put(rest).map(drop)
     }
 
-    /// Marks for records of one length, of which the last may have been short.
+    /// Marks records of one length, of which the last may have been short.
     fn mark_records(&mut self, batch: &mut Batch, record_bytes: usize, records: u64, last_short: bool) {
         let made = self.made;
         let mark = |record| RecordMark {
@@ -161,7 +161,7 @@ impl Converter {
         }
     }
 
-    /// Lines become records.
+    /// Converts lines to records.
     fn block(&mut self, framing: Framing, mut bytes: &[u8], sink: &mut dyn Sink) -> Result<(), Stopped> {
         while !bytes.is_empty() {
             let line_len = bytes.iter().position(|byte| *byte == framing.newline);
@@ -184,7 +184,7 @@ impl Converter {
         Ok(())
     }
 
-    /// Records become lines.
+    /// Converts records to lines.
     fn unblock(&mut self, framing: Framing, mut bytes: &[u8], sink: &mut dyn Sink) -> Result<(), Stopped> {
         while !bytes.is_empty() {
             if self.column == framing.record_bytes {
@@ -231,8 +231,8 @@ impl Converter {
         Ok(())
     }
 
-    /// Sends what makes whole records of the dest, and keeps the rest. The records that were read are reported in any
-    /// case.
+    /// Sends the bytes that are whole records of the dest, and keeps the rest. The marks of the records that
+    /// were read are sent in any case.
     fn hand_over_whole(&mut self, sink: &mut dyn Sink) -> Result<(), Stopped> {
         let Some(mut full) = self.filling.take() else { return Ok(()) };
         let obs = self.plan.dest.record_bytes as usize;
@@ -243,7 +243,7 @@ impl Converter {
             self.filling = Some(full);
             return if marks.is_empty() { Ok(()) } else { sink.note(marks, cuts) };
         }
-        // A batch cannot be read once it is given away, so its rest goes the other way round.
+        // A batch cannot be read after it is sent, so the rest is copied first.
         let rest: Vec<u8> = full.bytes()[whole..].to_vec();
         full.len = whole;
         let mut fresh = sink.put(full)?;

@@ -1,4 +1,4 @@
-//! Records of a disk by its own commands, with a disk of memory.
+//! Copies by records of a disk that is reached by commands, with a disk in memory.
 use super::tests::{MessageLog, noise};
 use super::*;
 use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
@@ -15,19 +15,19 @@ const BLOCK: usize = 512;
 struct Disk {
     bytes: Mutex<Vec<u8>>,
     bad: Range<u64>,
-    /// It says which block is bad.
+    /// It reports which block is bad.
     blames: bool,
-    /// What READ LONG fetches of any block; `None`: it does not know that.
+    /// The byte that READ LONG returns for any block; `None`: READ LONG is not supported.
     long: Option<u8>,
-    /// It compares by itself.
+    /// It supports comparing.
     compares: bool,
-    /// Most blocks of a transfer.
+    /// Maximum number of blocks per transfer.
     most: usize,
-    /// Blocks of each transfer that was asked for, and where it began.
+    /// The offset and the number of blocks of each requested transfer.
     asked: Mutex<Vec<(u64, usize)>>,
 }
 
-fn said(kind: Kind, sense: [u8; 3], offset: Option<u64>) -> io::Error {
+fn device_failure(kind: Kind, sense: [u8; 3], offset: Option<u64>) -> io::Error {
     let (words, of_medium) = ("said so".to_owned(), sense[0] == 3);
     DeviceError { kind, words, offset, of_medium, advice: "", sense: Some(sense) }.into()
 }
@@ -37,13 +37,13 @@ impl Disk {
         Disk { bytes: bytes.into(), most: 1000, ..Disk::default() }
     }
 
-    /// Bytes of the transfer, where it meets no bad block.
+    /// The length of the transfer, if it has no bad block.
     fn transfer(&self, len: usize, offset: u64) -> io::Result<usize> {
         assert!(len.is_multiple_of(BLOCK) && offset.is_multiple_of(BLOCK as u64), "whole blocks only");
         let (first, blocks) = (offset / BLOCK as u64, len / BLOCK);
         self.asked.lock().unwrap().push((first, blocks));
         match (first..first + blocks as u64).find(|block| self.bad.contains(block)) {
-            Some(bad) => Err(said(Kind::Io, [3, 0x11, 0], self.blames.then_some(bad * BLOCK as u64))),
+            Some(bad) => Err(device_failure(Kind::Io, [3, 0x11, 0], self.blames.then_some(bad * BLOCK as u64))),
             None => Ok(len.min(self.most * BLOCK)),
         }
     }
@@ -64,14 +64,14 @@ impl RecordDevice for Disk {
 
     fn compare_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         match &self.bytes.lock().unwrap()[offset as usize..][..bytes.len()] {
-            _ if !self.compares => Err(said(Kind::Unsupported, [5, 0x20, 0], None)),
+            _ if !self.compares => Err(device_failure(Kind::Unsupported, [5, 0x20, 0], None)),
             own if own == bytes => Ok(()),
-            _ => Err(said(Kind::Io, [14, 0x1d, 0], None)),
+            _ => Err(device_failure(Kind::Io, [14, 0x1d, 0], None)),
         }
     }
 
     fn read_long(&self, block: &mut [u8], _offset: u64, correct: bool) -> io::Result<()> {
-        let byte = self.long.ok_or_else(|| said(Kind::Unsupported, [5, 0x20, 0], None))?;
+        let byte = self.long.ok_or_else(|| device_failure(Kind::Unsupported, [5, 0x20, 0], None))?;
         block.fill(byte + u8::from(correct));
         Ok(())
     }
@@ -89,7 +89,7 @@ impl RecordDevice for Disk {
     }
 }
 
-/// As sg_dd plans it, with transfers of 100 blocks.
+/// A plan of sg_dd, with transfers of 100 blocks.
 fn plan(care: ErrorPolicy) -> RecordPlan {
     let count = Some(Amount { records: 1000, bytes: 0 });
     let transfer_records = Some(100);
@@ -115,7 +115,7 @@ fn copy(plan: RecordPlan, source: &Arc<Disk>, dest: &Arc<Disk>) -> (RecordsEnd, 
     let (tally, listener) = (Arc::new(RecordTally::default()), ear.clone() as Arc<dyn RecordListener>);
     let ran = run(&plan, &ends, RecordCounts::default(), lead, &tally, &listener);
     finish(&plan, &ends, ran.at_hole, ran.gave_up, &*ear);
-    (ran, tally.get(), ear.said())
+    (ran, tally.get(), ear.messages())
 }
 
 fn disks(source: Disk) -> (Arc<Disk>, Arc<Disk>) {
@@ -123,7 +123,7 @@ fn disks(source: Disk) -> (Arc<Disk>, Arc<Disk>) {
 }
 
 #[test]
-fn transfers_that_come_short_are_continued_on_both_sides() {
+fn short_transfers_are_continued_on_both_sides() {
     let bytes = noise(1000 * BLOCK);
     let (source, dest) = disks(Disk { most: 7, ..Disk::new(bytes.clone()) });
     let dest = Arc::new(Disk { most: 3, ..Arc::into_inner(dest).unwrap() });
@@ -134,17 +134,17 @@ fn transfers_that_come_short_are_continued_on_both_sides() {
 }
 
 #[test]
-fn around_a_block_that_the_disk_blames_only_that_one_is_read_by_itself() {
+fn only_the_block_that_sense_data_name_is_read_alone() {
     let bytes = noise(1000 * BLOCK);
     for blames in [true, false] {
         let (source, dest) = disks(Disk { bad: 250..252, blames, ..Disk::new(bytes.clone()) });
         let care = ErrorPolicy { zero_unreadable: true, ..ErrorPolicy::default() };
-        let (_, counts, said) = copy(plan(care), &source, &dest);
+        let (_, counts, messages) = copy(plan(care), &source, &dest);
         let mut wanted = bytes.clone();
         wanted[250 * BLOCK..252 * BLOCK].fill(0);
         assert!(*dest.bytes.lock().unwrap() == wanted, "blames: {blames}");
         assert_eq!((counts.read_full, counts.unrecovered, counts.fetched), (1000, 2, 0));
-        assert_eq!(said.iter().filter(|line| line.contains("Unreadable")).count(), 2);
+        assert_eq!(messages.iter().filter(|line| line.contains("Unreadable")).count(), 2);
         let asked = source.asked.lock().unwrap();
         let around: Vec<_> =
             asked.iter().filter(|(first, blocks)| first + *blocks as u64 > 200 && *first < 260).collect();
@@ -157,20 +157,20 @@ fn around_a_block_that_the_disk_blames_only_that_one_is_read_by_itself() {
 }
 
 #[test]
-fn what_read_long_fetches_takes_the_place_of_zeros_and_is_asked_for_once_where_it_is_unknown() {
+fn read_long_data_replace_zeros_and_its_length_is_requested_once() {
     for (long, fetched, byte) in [(Some(0x40), 2, 0x41), (None, 0, 0)] {
         let (source, dest) = disks(Disk { bad: 10..12, blames: true, long, ..Disk::new(noise(1000 * BLOCK)) });
         let care = ErrorPolicy { zero_unreadable: true, fetch_corrected: Some(true), ..ErrorPolicy::default() };
-        let (_, counts, said) = copy(plan(care), &source, &dest);
+        let (_, counts, messages) = copy(plan(care), &source, &dest);
         assert_eq!((counts.unrecovered, counts.fetched), (2, fetched));
         assert!(dest.bytes.lock().unwrap()[10 * BLOCK..12 * BLOCK].iter().all(|found| *found == byte));
-        let refused = said.iter().filter(|line| line.contains("unfetched: Some")).count();
+        let refused = messages.iter().filter(|line| line.contains("unfetched: Some")).count();
         assert_eq!(refused, usize::from(long.is_none()));
     }
 }
 
 #[test]
-fn without_care_the_blocks_ahead_of_a_bad_one_arrive_and_it_is_told() {
+fn without_coe_blocks_before_a_bad_one_are_copied_and_it_is_reported() {
     let bytes = noise(1000 * BLOCK);
     let (source, dest) = disks(Disk { bad: 250..251, blames: true, ..Disk::new(bytes.clone()) });
     let (ran, counts, _) = copy(plan(ErrorPolicy::default()), &source, &dest);
@@ -180,7 +180,7 @@ fn without_care_the_blocks_ahead_of_a_bad_one_arrive_and_it_is_told() {
 }
 
 #[test]
-fn blocks_that_cannot_be_written_are_passed_over_and_the_others_arrive() {
+fn blocks_that_cannot_be_written_are_skipped_and_the_others_are_written() {
     let bytes = noise(1000 * BLOCK);
     let (source, dest) = disks(Disk::new(bytes.clone()));
     let dest = Arc::new(Disk { bad: 99..101, ..Arc::into_inner(dest).unwrap() });
@@ -193,7 +193,7 @@ fn blocks_that_cannot_be_written_are_passed_over_and_the_others_arrive() {
 }
 
 #[test]
-fn a_disk_compares_by_itself_and_reading_says_where_it_differs() {
+fn a_disk_compares_by_command_and_a_read_finds_the_difference() {
     let bytes = noise(1000 * BLOCK);
     let mut other = bytes.clone();
     other[777 * BLOCK + 5] ^= 1;
@@ -201,15 +201,15 @@ fn a_disk_compares_by_itself_and_reading_says_where_it_differs() {
         for (theirs, differing) in [(&bytes, 0), (&other, 1)] {
             let (source, _) = disks(Disk::new(bytes.clone()));
             let dest = Arc::new(Disk { compares, ..Disk::new(theirs.clone()) });
-            let (ran, counts, said) =
+            let (ran, counts, messages) =
                 copy(RecordPlan { compare: true, ..plan(ErrorPolicy::default()) }, &source, &dest);
             assert_eq!((ran.write_failed, counts.differing), (differing > 0, differing));
             let read = dest.asked.lock().unwrap().len();
-            // Where it does, only the transfer that differs is read.
+            // If the disk compares, only the transfer that differs is read.
             assert!(if compares { read == differing as usize } else { read > 7 }, "{read} reads, compares: {compares}");
-            let told = |word| said.iter().filter(|line| line.contains(word)).count();
+            let reported = |word| messages.iter().filter(|line| line.contains(word)).count();
             assert_eq!(
-                (told("ReadToCompare"), told("record: 777, byte: 5")),
+                (reported("ReadToCompare"), reported("record: 777, byte: 5")),
                 (usize::from(!compares), differing as usize)
             );
         }

@@ -1,8 +1,9 @@
-//! The copy by records: what one read brings is a record, short or not, and is counted, converted and written as one.
+//! The copy by records: the result of one read is a record, short or not, and is counted, converted and written
+//! as one.
 //!
-//! Reader, converter and writer are three steps with a small ring of buffers between them: each in its own thread
-//! where both sides can gain by it, one after the other where the copy is tiny. This room must not know which
-//! invocations come here and why, nor how anything is reported: it does what a `RecordPlan` says.
+//! Reader, converter and writer are three steps connected by a few buffers: each in a separate thread if both
+//! sides benefit, in turn if the copy is tiny. This module does what a `RecordPlan` states; it does not depend
+//! on the command that made the plan, nor on how results are reported.
 #![forbid(unsafe_code)]
 mod addresses;
 mod batch;

@@ -1,4 +1,4 @@
-//! Opening both sides as dd does.
+//! Opens both sides as dd does.
 use super::busy::{hold_dest, hold_second};
 use super::commands_only::check_nodes;
 use super::opened::{Opened, SideKind, sort};
@@ -13,8 +13,9 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 impl Opened {
-    /// What would be opened as `side`, without making or emptying anything. Only files and disks are opened: it would
-    /// mean something to the rest. What cannot be examined counts as an empty file that is to be made.
+    /// What would be opened as `side`, without creating or truncating anything. Only files and disks are
+    /// opened: opening anything else may have side effects. A path that cannot be examined counts as an empty
+    /// file to be created.
     ///
     /// # Errors
     /// The source cannot be opened.
@@ -62,7 +63,7 @@ impl Opened {
         Opened { fd, standing: None, sort, size, offset, flags, logical_block_bytes }
     }
 
-    /// Nothing to open: its bytes are made up.
+    /// A generated source, which is not opened.
     pub fn made_up() -> Opened {
         let (size, offset, flags) = (None, None, OFlags::empty());
         Opened { fd: None, standing: None, sort: SideKind::Zeros, size, offset, flags, logical_block_bytes: None }
@@ -72,13 +73,13 @@ impl Opened {
 /// Both sides, open.
 #[derive(Debug)]
 pub struct OpenSides {
-    /// Where bytes come from.
+    /// The side that is read.
     pub source: Opened,
-    /// Where they go.
+    /// The side that is written.
     pub dest: Opened,
-    /// Where they go, too.
+    /// The second dest.
     pub(super) second: Option<OwnedFd>,
-    /// What keeps other hauls from what is written.
+    /// Locks against other haul processes.
     _held: [Option<Held>; 2],
 }
 
@@ -88,16 +89,16 @@ impl OpenSides {
         self.second.as_ref().map(AsFd::as_fd)
     }
 
-    /// Drops what the page cache holds of disks that are reached by their own commands: it may be older than they are.
+    /// Evicts the page cache of disks that are reached by passthrough commands: it may be outdated.
     pub fn drop_caches(&self) {
         for device in [&self.source, &self.dest].into_iter().filter_map(Opened::device) {
-            // Where it cannot be written back, whoever wrote it is informed of that.
+            // If writing back fails, the process that wrote the data gets the error.
             let _ = device.drop_cache();
         }
     }
 
-    /// What is written may be what is read next: both sides are one file or one device, or one lies on the other. Then
-    /// a record has to be written before the next is read.
+    /// Whether writes may change what is read next: both sides are one file or one device, or one contains the
+    /// other. Then each record must be written before the next one is read.
     pub(super) fn are_one(&self) -> bool {
         let stat = |end: &Opened| end.fd().ok().and_then(|fd| rustix::fs::fstat(fd).ok());
         let (Some(source), Some(dest)) = (stat(&self.source), stat(&self.dest)) else { return false };
@@ -111,11 +112,12 @@ impl OpenSides {
     }
 }
 
-/// Opens the source, then the dest, which may make a file. [`empty`] truncates it, once nothing else forbids that. What
-/// is open already, by [`Side::index`], is taken as it is: disks that are reached by their own commands.
+/// Opens the source, then the dest, which may create a file. [`empty`] truncates it after all checks. Sides
+/// that are already open, by [`Side::index`], are used as they are: disks that are reached by passthrough
+/// commands.
 ///
 /// # Errors
-/// The side, and what dd would say about it.
+/// The side, and dd's message.
 pub fn open(plan: &RecordPlan, [source, dest]: [Option<Opened>; 2]) -> Result<OpenSides, (Side, Diagnostic)> {
     check_nodes(plan, [source.is_some(), dest.is_some()])?;
     let on = |side| move |complaint| (side, complaint);
@@ -139,12 +141,12 @@ pub fn open(plan: &RecordPlan, [source, dest]: [Option<Opened>; 2]) -> Result<Op
     Ok(OpenSides { source, dest, second, _held: [held, second_held] })
 }
 
-/// Removes the file at `path` that this copy made, unless another file has that name by now.
+/// Removes the file at `path` that this copy created, unless the name now belongs to another file.
 fn remove_made(made: &Opened, path: &OsStr) {
     let ours = made.fd().ok().and_then(|fd| rustix::fs::fstat(fd).ok());
     let (Some(ours), Ok(named)) = (ours, rustix::fs::lstat(path)) else { return };
     if (ours.st_dev, ours.st_ino) == (named.st_dev, named.st_ino) {
-        // Why the copy is refused is reported; an empty file that stays is harmless.
+        // The reason for the refusal is reported; an empty file that remains is harmless.
         let _ = rustix::fs::unlink(path);
     }
 }
@@ -159,7 +161,7 @@ fn open_source(plan: &RecordPlan) -> Result<Opened, Diagnostic> {
     Ok(source)
 }
 
-/// Opens the dest to be written, or to be read where it is to be compared. True: this made the file.
+/// Opens the dest for writing, or for reading if it is to be compared. True: the file was created.
 fn open_to_write(plan: &RecordPlan) -> Result<(Opened, Option<Held>, bool), Diagnostic> {
     let (dest, made) = match &plan.dest.path {
         Some(_) if plan.compare => (open_path(&plan.dest, OFlags::RDONLY, flags(plan.dest.words))?, false),
@@ -175,7 +177,7 @@ fn open_to_write(plan: &RecordPlan) -> Result<(Opened, Option<Held>, bool), Diag
     Ok((dest, held, made))
 }
 
-/// Takes the lock that was asked for, or says who is faster.
+/// Takes the requested lock, or reports the process that has it.
 fn lock(opened: &Opened, words: OpenWords) -> Result<(), Diagnostic> {
     if !words.flock {
         return Ok(());
@@ -186,7 +188,7 @@ fn lock(opened: &Opened, words: OpenWords) -> Result<(), Diagnostic> {
     locked.map_err(|error| Diagnostic::Careful(ExtraDiagnostic::Locked(error)))
 }
 
-/// Opens and locks the second dest, where there is one. What is in it and not overwritten stays.
+/// Opens and locks the second dest, if there is one. It is not truncated.
 fn open_second(plan: &RecordPlan) -> Result<(Option<OwnedFd>, Option<Held>), Diagnostic> {
     let Some(path) = &plan.second else { return Ok((None, None)) };
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
@@ -224,30 +226,30 @@ fn open_path(side: &RecordSide, direction: OFlags, more: OFlags) -> Result<Optio
     }
 }
 
-/// Opens the dest; true: this made the file, where it may have to be removed again.
+/// Opens the dest; true: the file was created, and may have to be removed again.
 fn open_dest(plan: &RecordPlan) -> Result<(Option<OwnedFd>, bool), Diagnostic> {
     let (words, skip) = (plan.dest_words, plan.dest.skip);
     let mut more = flags(plan.dest.words);
-    // A device that is there is available for oneself: making it would fail, because it is there.
+    // O_EXCL opens an existing device exclusively: with O_CREAT it would fail, because the device exists.
     let claims_device = plan.dest.words.excl && is_block_device(plan.dest.path.as_deref().unwrap_or_default());
     more.set(OFlags::CREATE, !words.nocreat && !claims_device);
     more.set(OFlags::EXCL, words.excl || plan.dest.words.excl);
-    // No O_TRUNC: what another haul writes to is not emptied.
+    // No O_TRUNC: a file that another haul process writes must not be truncated.
     if skip.records == 0 {
         return open_or_make(plan, OFlags::WRONLY, more);
     }
-    // Before anything is made.
+    // Before anything is created.
     if !words.notrunc && skip.in_bytes(plan.dest.record_bytes).is_none() {
         return Err(Diagnostic::TooLong(skip.records));
     }
-    // What has no offsets would be read to skip records.
+    // dd skips records on a file without offsets by reading them.
     match open_or_make(plan, OFlags::RDWR, more) {
         Err(_) => open_or_make(plan, OFlags::WRONLY, more),
         opened => opened,
     }
 }
 
-/// Where there is a second dest, which may be refused, true says for certain that this made the file.
+/// If there is a second dest, which may be refused, true is certain to mean that this call created the file.
 fn open_or_make(plan: &RecordPlan, direction: OFlags, flags: OFlags) -> Result<(Option<OwnedFd>, bool), Diagnostic> {
     let makes = plan.second.is_some() && flags.contains(OFlags::CREATE);
     let path = plan.dest.path.as_deref().unwrap_or_default();
@@ -258,7 +260,7 @@ fn open_or_make(plan: &RecordPlan, direction: OFlags, flags: OFlags) -> Result<(
     {
         return Ok((fd, true));
     }
-    // It is there, or nothing can be made, which this says in the kernel's words.
+    // It exists, or it cannot be created: then this call returns the kernel's error.
     Ok((open_path(&plan.dest, direction, flags)?, false))
 }
 
@@ -266,11 +268,11 @@ fn is_block_device(path: &OsStr) -> bool {
     rustix::fs::stat(path).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice)
 }
 
-/// Truncates the dest where the plan says so. Until then [`open`] has changed no byte of it, so that whatever forbids
-/// the copy is found before.
+/// Truncates the dest if the plan requires it. [`open`] has changed no byte of it, so that every reason to
+/// refuse is found before.
 ///
 /// # Errors
-/// What dd would say about it.
+/// dd's message.
 pub fn empty(plan: &RecordPlan, ends: &mut OpenSides) -> Result<(), Diagnostic> {
     if plan.dest.path.is_none() || plan.compare || plan.dest_words.notrunc {
         return Ok(());
@@ -283,25 +285,25 @@ pub fn empty(plan: &RecordPlan, ends: &mut OpenSides) -> Result<(), Diagnostic> 
     Ok(())
 }
 
-/// Lets a file end where the first record will go.
+/// Truncates a file at the offset of the first record.
 fn truncate(fd: &OwnedFd, plan: &RecordPlan) -> Result<(), Diagnostic> {
     let skip = plan.dest.skip;
-    // As dd has it: bytes that are fewer than a record keep nothing that was there from being emptied.
+    // As in dd: a skip of less than one record preserves nothing.
     if skip.records == 0 {
         let is_file = rustix::fs::fstat(fd).is_ok_and(|stat| sort(&stat) == SideKind::File);
         let emptied = if is_file { sys::retry(|| rustix::fs::ftruncate(fd, 0)) } else { Ok(()) };
-        // dd empties a file by opening it.
+        // dd truncates a file when it opens it.
         return emptied.map_err(Diagnostic::Open);
     }
     let Some(size) = skip.in_bytes(plan.dest.record_bytes) else { return Err(Diagnostic::TooLong(skip.records)) };
     let Err(error) = sys::retry(|| rustix::fs::ftruncate(fd, size)) else { return Ok(()) };
-    // Devices and pipes have no end to set.
+    // Devices and pipes cannot be truncated.
     let matters = rustix::fs::fstat(fd)
         .is_ok_and(|stat| matches!(FileType::from_raw_mode(stat.st_mode), FileType::RegularFile | FileType::Directory));
     if matters { Err(Diagnostic::Truncate(size, error)) } else { Ok(()) }
 }
 
-/// Standard input or output, with the flags asked for on it.
+/// Standard input or output, with the requested flags.
 fn standard(number: u8, words: OpenWords) -> Result<Option<OwnedFd>, Diagnostic> {
     let wanted = flags(words) - OFlags::NOFOLLOW - OFlags::NOCTTY;
     let failed = |errno: Errno| Diagnostic::SetFlags(errno.into());
@@ -323,6 +325,6 @@ fn standard(number: u8, words: OpenWords) -> Result<Option<OwnedFd>, Diagnostic>
             rustix::fs::fcntl_setfl(fd, present | wanted).map_err(failed)?;
         }
     }
-    // A descriptor of our own for the same open file: closing it reports what closing the stream would.
+    // A duplicate descriptor: closing it reports the same errors as closing the stream.
     rustix::io::fcntl_dupfd_cloexec(fd, 3).map(Some).map_err(|errno| Diagnostic::Open(errno.into()))
 }

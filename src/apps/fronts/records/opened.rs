@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What a side is, as far as reading and writing records is concerned.
+/// The kinds of files among which reading and writing records distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SideKind {
     /// A regular file.
@@ -17,34 +17,34 @@ pub enum SideKind {
     Block,
     /// A pipe or FIFO.
     Pipe,
-    /// /dev/zero: unlimited, at once.
+    /// /dev/zero: infinite and immediate.
     Zeros,
     /// /dev/null.
     Null,
-    /// A SCSI generic node, /dev/sg0: reads and writes of it are no reads and writes of the disk.
+    /// A SCSI generic node, /dev/sg0: reads and writes of it are not those of the disk.
     ScsiGeneric,
-    /// A disk that is reached by its own commands.
+    /// A disk that is reached by passthrough commands.
     Commands,
-    /// Anything else: calls may mean more than their bytes, so they are made as dd makes them.
+    /// Anything else: calls may have side effects, so haul makes the same calls as dd.
     Other,
 }
 
 /// One side, open.
 #[derive(Debug)]
 pub struct Opened {
-    /// `None`: a standard stream that the caller had closed.
+    /// `None`: a standard stream that was closed when haul started.
     pub(super) fd: Option<OwnedFd>,
-    /// A disk that is reached by its own commands; it has no descriptor.
+    /// A disk that is reached by passthrough commands; it has no descriptor.
     pub(super) standing: Option<DevicePosition>,
-    /// What it is.
+    /// Its kind.
     pub sort: SideKind,
     /// Bytes, of a regular file or block device.
     pub size: Option<u64>,
-    /// Its offset when it was opened; `None` where there are no offsets.
+    /// Its offset when it was opened; `None` if it has no offsets.
     pub offset: Option<u64>,
     /// Flags of the open file.
     pub flags: OFlags,
-    /// Bytes of a logical block, of a block device.
+    /// Logical block size, of a block device.
     pub logical_block_bytes: Option<u32>,
 }
 
@@ -52,13 +52,13 @@ impl Opened {
     /// The descriptor.
     ///
     /// # Errors
-    /// EBADF for a standard stream that the caller had closed, and for what is reached by commands.
+    /// EBADF for a standard stream that was closed, and for a disk that is reached by commands.
     pub fn fd(&self) -> io::Result<BorrowedFd<'_>> {
         self.fd.as_ref().map(AsFd::as_fd).ok_or_else(|| Errno::BADF.into())
     }
 
-    /// Closes a second descriptor of the same open file, at which the kernel says what it thinks of writes that it had
-    /// kept back. The first one may still be in use by a read that waits.
+    /// Closes a duplicate descriptor, upon which the kernel reports errors of delayed writes. The original may
+    /// still be in use by a blocked read.
     pub(super) fn close(&self) -> io::Result<()> {
         if self.standing.is_some() {
             return Ok(());
@@ -66,8 +66,8 @@ impl Opened {
         sys::close(rustix::io::fcntl_dupfd_cloexec(self.fd()?, 0)?)
     }
 
-    /// A read waits for a medium of this side's own. Not where its bytes are in memory already, nor at a pipe: whoever
-    /// fills it works meanwhile.
+    /// Whether a read waits for the medium of this side. Not if its bytes are already in memory, nor for a
+    /// pipe, whose writer runs at the same time.
     pub fn waits_to_read(&self) -> bool {
         match self.sort {
             SideKind::Zeros | SideKind::Null | SideKind::Pipe => false,
@@ -76,7 +76,8 @@ impl Opened {
         }
     }
 
-    /// A write waits for a medium of this side's own. The page cache takes it in and writes it back by itself.
+    /// Whether a write waits for the medium of this side. The page cache accepts writes and writes them back
+    /// later.
     pub fn waits_to_write(&self) -> bool {
         match self.sort {
             SideKind::Zeros | SideKind::Null | SideKind::Pipe => false,
@@ -89,7 +90,7 @@ impl Opened {
         self.flags.intersects(OFlags::DIRECT | OFlags::SYNC | OFlags::DSYNC)
     }
 
-    /// Most of its bytes are in the page cache; false where that cannot be known.
+    /// Whether most of its bytes are in the page cache; false if unknown.
     fn is_cached(&self) -> bool {
         let (Ok(fd), Some(size)) = (self.fd(), self.size) else { return false };
         let Ok(stat) = sys::page_cache::cachestat(fd, 0, 0) else { return false };
@@ -115,7 +116,8 @@ pub(super) fn sort(stat: &Stat) -> SideKind {
     }
 }
 
-/// A disk that is reached by its own commands, and its current offset. Only one thread of a copy uses each side.
+/// A disk that is reached by passthrough commands, and its current offset. Only one thread of a copy uses each
+/// side.
 #[derive(Debug)]
 pub(super) struct DevicePosition {
     pub(super) device: Arc<dyn RecordDevice>,
@@ -124,7 +126,7 @@ pub(super) struct DevicePosition {
 }
 
 impl DevicePosition {
-    /// Bytes up to the end, of `wanted` ones; where they are.
+    /// How many of `wanted` bytes exist up to the end, and their offset.
     pub(super) fn reach(&self, wanted: usize) -> (usize, u64) {
         let at = self.at.load(Relaxed);
         let left = usize::try_from(self.size.saturating_sub(at)).unwrap_or(usize::MAX);

@@ -1,4 +1,4 @@
-//! The three steps, one after the other or side by side.
+//! Runs reader, converter and writer, in turn or in parallel.
 use super::batch::{Batch, RecordMark};
 use super::convert::{Converter, Sink, Stopped};
 use super::reader::{ReadStep, Reader};
@@ -9,29 +9,29 @@ use crate::core::Side;
 use std::sync::{Arc, mpsc::Receiver, mpsc::Sender, mpsc::SyncSender, mpsc::channel, mpsc::sync_channel};
 use std::thread;
 
-/// Shorter copies are over before a thread has begun.
+/// Shorter copies end before a thread would have started.
 const TINY_BYTES: u64 = 1 << 20;
-/// Bytes that one write is to carry where records are smaller.
+/// Target size of a write if records are smaller.
 const OUT_BYTES: u64 = 256 << 10;
-/// Most bytes of buffers on each side of the converter, unless two are more.
+/// Maximum size of all buffers on each side of the converter, unless two are larger.
 const RING_BYTES: usize = 8 << 20;
-/// The same where a number of buffers was asked for: each of them is touched in turn.
+/// The same if a number of buffers was requested, since each of them is used in turn.
 const ASKED_BYTES: usize = 64 << 20;
-/// Most buffers on each side.
+/// Maximum number of buffers on each side.
 const RING_BUFFERS: usize = 4;
 
 /// How a copy by records ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecordsEnd {
-    /// A read failed that was not to be skipped.
+    /// A read failed, and the plan does not continue after failed reads.
     pub read_failed: bool,
     /// A write failed.
     pub write_failed: bool,
-    /// It was that of a whole record in the middle, at which dd abandons rather than end.
+    /// A whole record failed to be written during reblocking, at which dd exits at once.
     pub gave_up: bool,
-    /// There was no memory for a buffer; nothing was read.
+    /// Allocating a buffer failed; nothing was read.
     pub no_memory: bool,
-    /// The last record was skipped: the end of the dest is still to be set.
+    /// The last record was skipped: the end of the dest must still be set.
     pub at_hole: bool,
 }
 
@@ -42,14 +42,14 @@ impl RecordsEnd {
     }
 }
 
-/// What all three steps know.
+/// Shared by all three steps.
 #[derive(Clone)]
 struct Shared {
     plan: Arc<RecordPlan>,
     listener: Arc<dyn RecordListener>,
 }
 
-/// Copies from the current offsets of both sides, after `before` was copied already, and reports what fails.
+/// Copies from the current offsets of both sides, after `before` was already copied, and reports failures.
 pub fn run(
     plan: &Arc<RecordPlan>,
     ends: &Arc<OpenSides>,
@@ -65,7 +65,7 @@ pub fn run(
     let sizes = match Sizes::of(plan, &reader) {
         Ok(sizes) => sizes,
         Err((side, bytes)) => {
-            listener.complain(side, &Diagnostic::Memory(bytes), false);
+            listener.report_failure(side, &Diagnostic::Memory(bytes), false);
             return RecordsEnd { no_memory: true, ..RecordsEnd::default() };
         }
     };
@@ -77,26 +77,26 @@ pub fn run(
         Ok(buffers) if buffers.ring > 1 => in_threads(shared, reader, writer, buffers),
         Ok(buffers) => on_the_spot(&shared, reader, writer, buffers),
         Err((side, bytes)) => {
-            listener.complain(side, &Diagnostic::Memory(bytes), false);
+            listener.report_failure(side, &Diagnostic::Memory(bytes), false);
             RecordsEnd { no_memory: true, ..RecordsEnd::default() }
         }
     }
 }
 
-/// Whether there is memory for the least that a copy by records needs; where not, that is reported. For who moves bytes
-/// ahead of the records, which end where there is none.
+/// Whether the minimum of memory for a copy by records is available; reports an error if not. Called before blocks
+/// are copied, because records follow them.
 pub fn has_memory(plan: &Arc<RecordPlan>, ends: &Arc<OpenSides>, listener: &dyn RecordListener) -> bool {
     let reader = Reader::new(plan.clone(), ends.clone(), Arc::default(), 0, SkipResult::default());
     match Sizes::of(plan, &reader).and_then(|sizes| sizes.allocate(plan, false)) {
         Ok(_) => true,
         Err((side, bytes)) => {
-            listener.complain(side, &Diagnostic::Memory(bytes), false);
+            listener.report_failure(side, &Diagnostic::Memory(bytes), false);
             false
         }
     }
 }
 
-/// What is left behind `before` cannot have more bytes than are worth a thread.
+/// Whether the rest after `before` is too small to be worth a thread.
 fn is_tiny(plan: &RecordPlan, ends: &OpenSides, before: RecordCounts) -> bool {
     let done = before.read_full.saturating_mul(plan.source.record_bytes);
     let by_count = plan.count.and_then(|count| count.in_bytes(plan.source.record_bytes));
@@ -107,8 +107,8 @@ fn is_tiny(plan: &RecordPlan, ends: &OpenSides, before: RecordCounts) -> bool {
     most.is_some_and(|bytes| bytes <= TINY_BYTES)
 }
 
-/// Something takes time that another step can use: converting, or a side that waits for its medium while the other has
-/// something to do. Where both do nothing but move memory, one after the other in a warm buffer is faster.
+/// Whether the steps can overlap: there is a conversion, or one side waits for its medium while the other is busy.
+/// Otherwise alternating in a cached buffer is faster.
 fn both_gain(plan: &RecordPlan, ends: &OpenSides) -> bool {
     let converts = plan.table.is_some() || plan.swab || plan.framing.is_some() || plan.sparse;
     let more = plan.pattern.is_some() || plan.second.is_some() || plan.compare;
@@ -127,7 +127,7 @@ struct Sizes {
 }
 
 impl Sizes {
-    /// Refused is what no address space holds.
+    /// Fails if the sizes exceed the address space.
     fn of(plan: &RecordPlan, reader: &Reader) -> Result<Sizes, (Side, u64)> {
         let read = reader.buffer_bytes().ok_or((Side::Source, plan.source.record_bytes))?;
         let obs = plan.dest.record_bytes;
@@ -137,12 +137,12 @@ impl Sizes {
         Ok(Sizes { read, out, each })
     }
 
-    /// As many as help; at least one to read into and, where records are filled again, one to fill.
+    /// Allocates as many buffers as are useful; at least one to read into and, to reblock, one to fill.
     fn allocate(self, plan: &RecordPlan, side_by_side: bool) -> Result<Buffers, (Side, u64)> {
         let Some(first) = Batch::of(if plan.reblock { self.read } else { self.each }) else {
             return Err((Side::Source, plan.source.record_bytes));
         };
-        // The converter exchanges buffers between the sides, so each has to do on both.
+        // The converter exchanges buffers between the sides, so all have the larger size.
         let first = if self.each > self.read {
             drop(first);
             Batch::of(self.each)
@@ -164,7 +164,7 @@ impl Sizes {
         while ring > 1 && more.len() < 2 * ring - 1 {
             match Batch::of(self.each) {
                 Some(batch) => more.push(batch),
-                // One after the other is slower and needs no more than dd does.
+                // Alternating is slower but needs no more memory than dd.
                 None => return Ok(Buffers { first, filling, more: Vec::new(), ring: 1, out: self.out }),
             }
         }
@@ -177,13 +177,13 @@ struct Buffers {
     first: Batch,
     filling: Option<Batch>,
     more: Vec<Batch>,
-    /// Buffers on each side of the converter; 1: one after the other.
+    /// Buffers on each side of the converter; 1: read and write alternately.
     ring: usize,
     out: usize,
 }
 
 impl Buffers {
-    /// With this one to begin with, if there is one.
+    /// Puts this buffer first, if there is one.
     fn beginning_with(self, first: Option<Batch>) -> Self {
         match first {
             Some(first) => Buffers { first, ..self },
@@ -192,7 +192,7 @@ impl Buffers {
     }
 }
 
-/// Writes at once what the converter puts.
+/// Writes the converter's output immediately.
 struct DirectWriter<'a> {
     shared: &'a Shared,
     writer: Writer,
@@ -200,10 +200,10 @@ struct DirectWriter<'a> {
 }
 
 impl DirectWriter<'_> {
-    /// Everything was put.
+    /// Ends the output.
     fn end(&mut self) {
         if let (None, Err(complaint)) = (&self.failed, self.writer.end()) {
-            self.shared.listener.complain(Side::Dest, &complaint, false);
+            self.shared.listener.report_failure(Side::Dest, &complaint, false);
             self.failed = Some(complaint);
         }
     }
@@ -212,7 +212,7 @@ impl DirectWriter<'_> {
 impl Sink for DirectWriter<'_> {
     fn put(&mut self, mut batch: Batch) -> Result<Batch, Stopped> {
         if let Err(complaint) = self.writer.write(&batch) {
-            self.shared.listener.complain(Side::Dest, &complaint, false);
+            self.shared.listener.report_failure(Side::Dest, &complaint, false);
             self.failed = Some(complaint);
             return Err(Stopped);
         }
@@ -240,9 +240,9 @@ fn on_the_spot(shared: &Shared, mut reader: Reader, writer: Writer, buffers: Buf
                     Err(Stopped) => break,
                 }
             }
-            ReadStep::Failed(complaint) => complain_of_read(shared, &complaint),
+            ReadStep::Failed(complaint) => report_read_failure(shared, &complaint),
             ReadStep::End => {
-                // A failure has been reported, and is remembered by the sink.
+                // A failure has been reported, and is recorded in the sink.
                 let _ = converter.finish(&mut sink);
                 sink.end();
                 break;
@@ -252,30 +252,30 @@ fn on_the_spot(shared: &Shared, mut reader: Reader, writer: Writer, buffers: Buf
     RecordsEnd { read_failed: reader.failed, ..RecordsEnd::written(sink.failed.as_ref(), sink.writer.at_hole) }
 }
 
-/// A read failed. Where the copy continues, the counts are reported as they are now.
-fn complain_of_read(shared: &Shared, complaint: &Diagnostic) {
-    shared.listener.complain(Side::Source, complaint, shared.plan.keep_going);
+/// A read failed. If the copy continues, the current counts are reported too.
+fn report_read_failure(shared: &Shared, complaint: &Diagnostic) {
+    shared.listener.report_failure(Side::Source, complaint, shared.plan.keep_going);
 }
 
 fn warn_of_short(shared: &Shared, warn: Option<u64>) {
     if let Some(bytes) = warn {
-        shared.listener.complain(Side::Source, &Diagnostic::PartialRead(bytes), false);
+        shared.listener.report_failure(Side::Source, &Diagnostic::PartialRead(bytes), false);
     }
 }
 
-/// What the reading thread brings; `None`: the writing thread has ended, and nothing need be waited for.
+/// A message of the reading thread; `None`: the writing thread has ended, so do not wait for a read.
 type ReadBatch = Option<(Batch, ReadStep)>;
 
-/// What the writing thread is given.
+/// A message to the writing thread.
 enum WriterMessage {
     Batch(Batch),
-    /// Records that have made nothing yet, and where lines were cut.
+    /// Marks of records without output yet, and the offsets at which lines were truncated.
     Note(Vec<RecordMark>, Vec<u64>),
-    /// To be reported when all before it is written.
+    /// To be reported after everything before it has been written.
     ReadFailed(Diagnostic),
 }
 
-/// Hands over to the writing thread.
+/// Sends batches to the writing thread.
 struct BatchSender {
     work: SyncSender<WriterMessage>,
     empty: Receiver<Batch>,
@@ -301,16 +301,16 @@ fn in_threads(shared: Shared, reader: Reader, writer: Writer, buffers: Buffers) 
     more.drain(..ring - 1).chain([first]).for_each(|batch| drop(to_read.send(batch)));
     more.drain(..).for_each(|batch| drop(written.send(batch)));
 
-    let gone = read.clone();
+    let ended = read.clone();
     let reading = move || read_all(reader, for_reading, read);
-    // Not waited for: when the dest fails while the source says nothing, dd ends at once.
+    // Not joined: if the dest fails while the source blocks, dd exits at once.
     let spawned = thread::Builder::new().name("haul-reader".to_owned()).spawn(reading);
     let for_writer = shared.clone();
-    let writing = move || write_all(&for_writer, writer, to_write, written, &gone);
+    let writing = move || write_all(&for_writer, writer, to_write, written, &ended);
     let writing = spawned.and_then(|_| thread::Builder::new().name("haul-writer".to_owned()).spawn(writing));
     let Ok(writing) = writing else {
         let message = std::io::Error::from_raw_os_error(libc::EAGAIN);
-        shared.listener.complain(Side::Source, &Diagnostic::Read(message), false);
+        shared.listener.report_failure(Side::Source, &Diagnostic::Read(message), false);
         return RecordsEnd { read_failed: true, ..RecordsEnd::default() };
     };
     let mut sink = BatchSender { work, empty };
@@ -358,7 +358,7 @@ fn convert_all(
             }
         };
         match empty {
-            // The reader may have ended by itself.
+            // The reader may have ended already.
             Ok(batch) => drop(to_read.send(batch)),
             Err(Stopped) => return read_failed,
         }
@@ -366,22 +366,22 @@ fn convert_all(
     read_failed
 }
 
-/// Returns what became of the writing.
+/// Returns how writing ended.
 fn write_all(
     shared: &Shared,
     mut writer: Writer,
     work: Receiver<WriterMessage>,
     written: Sender<Batch>,
-    gone: &SyncSender<ReadBatch>,
+    ended: &SyncSender<ReadBatch>,
 ) -> RecordsEnd {
     while let Ok(item) = work.recv() {
         match item {
             WriterMessage::Batch(mut batch) => {
                 if let Err(complaint) = writer.write(&batch) {
-                    shared.listener.complain(Side::Dest, &complaint, false);
-                    // Let go first: the converter may wait for either of them. Then it need not wait for the source.
+                    shared.listener.report_failure(Side::Dest, &complaint, false);
+                    // Dropped first: the converter may be waiting for either instead of the source.
                     drop((work, written));
-                    let _ = gone.send(None);
+                    let _ = ended.send(None);
                     return RecordsEnd::written(Some(&complaint), writer.at_hole);
                 }
                 batch.clear();
@@ -389,11 +389,11 @@ fn write_all(
                 let _ = written.send(batch);
             }
             WriterMessage::Note(marks, cuts) => writer.note(&marks, &cuts),
-            WriterMessage::ReadFailed(complaint) => complain_of_read(shared, &complaint),
+            WriterMessage::ReadFailed(complaint) => report_read_failure(shared, &complaint),
         }
     }
     if let Err(complaint) = writer.end() {
-        shared.listener.complain(Side::Dest, &complaint, false);
+        shared.listener.report_failure(Side::Dest, &complaint, false);
         return RecordsEnd::written(Some(&complaint), writer.at_hole);
     }
     RecordsEnd::written(None, writer.at_hole)

@@ -1,4 +1,4 @@
-//! Reading records, as many as one call can bring.
+//! Reads records, as many as one call can return.
 use super::batch::Memory;
 use super::pattern::Maker;
 use super::start::warns_of_short_reads;
@@ -12,37 +12,37 @@ use std::io;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-/// Bytes that one call is to bring where records are smaller: enough that the call costs nothing beside them.
+/// Bytes per call where records are smaller: enough to make the cost of the call negligible.
 const BATCH_BYTES: u64 = 256 << 10;
-/// The same where a pipe is on one side: it is nearly full all the time, and the smaller the pieces are, the sooner its
-/// other end continues. Down to two pages, below which the calls cost more than that gains.
+/// The same if one side is a pipe: a pipe is nearly always full, and smaller reads let its other end continue
+/// sooner. At least two pages, because the cost of smaller calls exceeds that gain.
 const PIPE_BATCH_BYTES: u64 = 8 << 10;
-/// Of what was read past a nocache source, so much at a time is given back.
+/// Bytes of a nocache source that are evicted from the page cache at a time.
 const GIVE_BACK_BYTES: u64 = 1 << 20;
-/// Records that are read one by one after a batch failed, before batches are tried again.
+/// Records that are read one by one after a batch failed, before batches are used again.
 pub(super) const CAREFUL_RECORDS: u64 = 1024;
-/// Direct I/O of records that are multiples of this is aligned whether one or many are read.
+/// Direct I/O with records of a multiple of this size is aligned for any number of records.
 const DIRECT_BYTES: u64 = 4096;
 
-/// What one step of reading came to.
+/// The result of one step of reading.
 #[derive(Debug)]
 pub(super) enum ReadStep {
-    /// So many whole records, and behind them a short one of so many bytes.
-    /// `warn`: the record before them was short, which those who count should know.
+    /// Whole records, and the size of a short one after them. `warn`: the record before them was short, which
+    /// requires a warning if records are counted.
     Records { full: u64, short: Option<usize>, warn: Option<u64> },
-    /// A read failed; the copy may go on behind it.
+    /// A read failed; the copy may continue after it.
     Failed(Diagnostic),
-    /// There is no more.
+    /// The end of the source or of the count.
     End,
 }
 
-/// How many records one call may ask for.
+/// How many records one call may read.
 pub(super) fn batch_records(sort: SideKind, record_bytes: u64, direct: bool) -> u64 {
     let batch_bytes = match sort {
         _ if direct && !record_bytes.is_multiple_of(DIRECT_BYTES) => 0,
         SideKind::File | SideKind::Block | SideKind::Commands | SideKind::Zeros | SideKind::Null => BATCH_BYTES,
         SideKind::Pipe => PIPE_BATCH_BYTES,
-        // What a call means there it is unknown: a line, a packet, a block of a tape.
+        // The unit of a call is unknown there: a line, a packet, a tape block.
         SideKind::ScsiGeneric | SideKind::Other => 0,
     };
     (batch_bytes / record_bytes).max(1)
@@ -57,40 +57,41 @@ pub(super) struct Reader {
     pub(super) plan: Arc<RecordPlan>,
     pub(super) ends: Arc<OpenSides>,
     pub(super) tally: Arc<RecordTally>,
-    /// Makes bytes up, where nothing is read.
+    /// Generates the bytes of a source that is not read.
     maker: Option<Maker>,
     batch_records: u64,
-    /// Records that were read, short ones counted.
+    /// Records read so far, including short ones.
     pub(super) records: u64,
-    /// Bytes of the last record, where it was short: what failed behind it is skipped up to its end.
+    /// Bytes of the last record if it was short: after a failed read, the rest of it is skipped.
     short_before: u64,
-    /// The record that failed is to be handed over anyway, with what was read of it.
+    /// The partial data of the record that failed, to be returned anyway.
     owes: Option<Vec<u8>>,
-    /// What calls had brought of a record that was to be full, before one of them failed.
+    /// The bytes of an incomplete record that were read before a call failed.
     pub(super) lost: Vec<u8>,
-    /// What a pipe has brought of the next record, where reads are full and those before it were handed over.
+    /// The beginning of the next record from a pipe, if reads are full and the records before it have been
+    /// returned.
     begun: Vec<u8>,
-    /// A short record is worth a warning, once.
+    /// A short record causes a warning, once.
     warns: bool,
-    /// Bytes of the last read, where it did not bring a record and did not fail: those who are asked for more than that
-    /// next are warned.
+    /// Bytes of the last read if it returned less than a record: the next read of more than that causes a
+    /// warning.
     short_read: u64,
-    /// Records to read one by one.
+    /// Records still to be read one by one.
     pub(super) careful: u64,
-    /// Records to read at once, ahead of one that the disk blames.
+    /// Records still to be read in one call, before the record that the disk reports as bad.
     pub(super) ahead: u64,
-    /// The next record, in place of one that could not be read.
+    /// The next record: a replacement for one that could not be read.
     pub(super) owes_record: Option<Vec<u8>>,
-    /// The disk fetches nothing that cannot be read: it does not know how.
+    /// The disk does not support READ LONG.
     pub(super) fetches_nothing: bool,
-    /// The record that comes next was read, and does not hold its number.
+    /// The error of the next record, which was read but does not contain its number.
     pub(super) wrong_address: Option<Diagnostic>,
-    /// Records that could not be read, consecutively.
+    /// Consecutive records that could not be read.
     pub(super) bad_in_a_row: u64,
-    /// It ended for a failed read.
+    /// A failed read ended the copy.
     pub(super) failed: bool,
     ended: bool,
-    /// Bytes read, and those of them given back to the cache.
+    /// Bytes read, and the part of them that was evicted from the page cache.
     read_bytes: u64,
     given_back: u64,
     pub(super) start: u64,
@@ -112,7 +113,7 @@ impl Reader {
         let start = source.position().unwrap_or(0);
         let warns = !lead.warned && warns_of_short_reads(&plan);
         let record_bytes = plan.source.record_bytes;
-        // What goes into a pipe goes in pieces that its reader can take while the next one is read.
+        // Data for a pipe is read in pieces, so that its reader can process one while the next one is read.
         let sort = if ends.dest.sort == SideKind::Pipe { SideKind::Pipe } else { source.sort };
         let own = if ends.are_one() { 1 } else { batch_records(sort, record_bytes, direct) };
         let batch_records = plan.transfer_records.unwrap_or(own);
@@ -146,12 +147,12 @@ impl Reader {
         }
     }
 
-    /// Bytes that a buffer for one step has to hold.
+    /// Size of a buffer for one step, in bytes.
     pub(super) fn buffer_bytes(&self) -> Option<usize> {
         usize::try_from(self.batch_records.checked_mul(self.plan.source.record_bytes)?).ok()
     }
 
-    /// Fills `memory` with what one call brings, or the calls that fill a record.
+    /// Fills `memory` by one call, or by as many as a full record needs.
     pub(super) fn fill(&mut self, memory: &mut Memory) -> ReadStep {
         if let Some(bytes) = self.owes.take() {
             self.records += 1;
@@ -164,18 +165,18 @@ impl Reader {
             return ReadStep::Records { full: 1, short: None, warn: None };
         }
         if let Some(complaint) = self.wrong_address.take() {
-            return self.give_up(complaint);
+            return self.fail(complaint);
         }
         let want = if self.ended { 0 } else { self.want() };
         if want == 0 {
-            self.give_back(true);
+            self.evict(true);
             return ReadStep::End;
         }
         let record_bytes = self.plan.source.record_bytes;
         match self.read(&mut memory.bytes_mut()[..want as usize]) {
             Ok(0) => {
                 self.ended = true;
-                self.give_back(true);
+                self.evict(true);
                 ReadStep::End
             }
             Ok(got) => {
@@ -191,15 +192,15 @@ impl Reader {
                 self.went_well(full);
                 (self.short_before, self.short_read) = (short, short);
                 self.read_bytes += got as u64;
-                self.give_back(false);
+                self.evict(false);
                 ReadStep::Records { full, short: (short > 0).then_some(short as usize), warn }
             }
             Err(error) if want > record_bytes => {
-                // The records ahead of the bad one are fine: in smaller pieces they will come.
+                // The records before the bad one are readable: smaller reads return them.
                 self.look_closer(&error, want / record_bytes);
                 self.fill(memory)
             }
-            // What is left behind a short direct read is shorter than direct I/O can be.
+            // What remains after a short direct read is too short for direct I/O.
             Err(error)
                 if is_einval(&error)
                     && self.short_before > 0
@@ -212,7 +213,7 @@ impl Reader {
         }
     }
 
-    /// Bytes to ask for next; 0 when the count is reached.
+    /// Bytes to read next; 0 when the count is reached.
     fn want(&self) -> u64 {
         let record_bytes = self.plan.source.record_bytes;
         let batch = match (self.ahead, self.careful) {
@@ -228,7 +229,7 @@ impl Reader {
         }
     }
 
-    /// As [`Self::read_once`], and as often again as the plan says.
+    /// As [`Self::read_once`], with retries as planned.
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         if let Some(maker) = &mut self.maker {
             maker.fill(bytes);
@@ -251,7 +252,7 @@ impl Reader {
         }
     }
 
-    /// One call; where reads are to be full, as many as it takes to end with a whole record.
+    /// Reads by one call; if reads are full, by as many as it takes to end with a whole record.
     fn read_once(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let ends = self.ends.clone();
         let record_bytes = self.plan.source.record_bytes as usize;
@@ -262,17 +263,18 @@ impl Reader {
             match ends.source.read(&mut bytes[got..]) {
                 Ok(0) => return Ok(got),
                 Ok(moved) => got += moved,
-                // The place behind a short last record is one that direct I/O cannot be asked for.
+                // Direct I/O cannot read at the unaligned offset after a short last record.
                 Err(error) if got > 0 && self.plan.transfer_records.is_some() && is_einval(&error) => return Ok(got),
                 Err(error) => return self.cut_off(&bytes[..got], bytes.len(), error),
             }
-            // A read of zeros is short only where the kernel had something else to do between: no end, and no record.
+            // A read of /dev/zero is short only if a signal interrupted it: that is neither the end nor a
+            // record.
             let full = self.plan.full_reads || self.ends.source.sort == SideKind::Zeros;
             if !full || got.is_multiple_of(record_bytes) || got == bytes.len() {
                 return Ok(got);
             }
             if ends.source.sort == SideKind::Pipe && got > record_bytes && self.plan.transfer_records.is_none() {
-                // The rest of the last record may be long in coming; those before it are whole.
+                // The rest of the last record may take long to arrive; those before it are whole.
                 let whole = got - got % record_bytes;
                 self.begun.extend_from_slice(&bytes[whole..got]);
                 return Ok(whole);
@@ -280,8 +282,8 @@ impl Reader {
         }
     }
 
-    /// A call failed after others had brought `got`. Whole records are handed over; a record that was
-    /// to be full and is not is lost, as in dd, and what was read of it counts only where it is filled up.
+    /// Handles a call that failed after earlier ones had returned `got`. Whole records are returned. A partial
+    /// record is lost, as in dd, and its bytes count only if records are padded.
     fn cut_off(&mut self, got: &[u8], want: usize, error: io::Error) -> io::Result<usize> {
         let record_bytes = self.plan.source.record_bytes as usize;
         let rest = got.len() % record_bytes;
@@ -290,7 +292,7 @@ impl Reader {
             return Err(error);
         }
         if rest > 0 {
-            // It is read again by itself. Where there are no offsets it is lost either way.
+            // The partial record is read again alone. Without offsets it is lost in any case.
             let _ = self.ends.source.seek(SeekFrom::Current(-(rest as i64)));
         }
         if got.len() > rest { Ok(got.len() - rest) } else { Err(error) }
@@ -303,13 +305,13 @@ impl Reader {
             return self.something_instead(error);
         }
         if !self.plan.keep_going {
-            return self.give_up(Diagnostic::Read(error));
+            return self.fail(Diagnostic::Read(error));
         }
         self.short_read = 0;
         let read = self.short_before.max(self.lost.len() as u64);
         let bad = self.plan.source.record_bytes - read;
         if self.ends.source.offset.is_some() {
-            // Where that fails, the next read fails too and says so.
+            // If the seek fails, the next read fails too and reports the error.
             let _ = self.ends.source.seek(SeekFrom::Current(bad as i64));
         }
         let lost = std::mem::take(&mut self.lost);
@@ -317,20 +319,20 @@ impl Reader {
         ReadStep::Failed(Diagnostic::Read(error))
     }
 
-    pub(super) fn give_up(&mut self, complaint: Diagnostic) -> ReadStep {
+    pub(super) fn fail(&mut self, complaint: Diagnostic) -> ReadStep {
         (self.failed, self.ended) = (true, true);
         ReadStep::Failed(complaint)
     }
 
-    /// Gives back to the page cache what was read, in large pieces; at the end all of it.
-    fn give_back(&mut self, end: bool) {
+    /// Evicts the pages that were read, in large pieces; at the end all of them.
+    fn evict(&mut self, end: bool) {
         if !self.plan.source.words.nocache {
             return;
         }
         let Ok(fd) = self.ends.source.fd() else { return };
         if self.read_bytes - self.given_back >= GIVE_BACK_BYTES || end {
             let extent = Extent::new(self.start + self.given_back, self.read_bytes - self.given_back);
-            // Advice: where it is not taken nothing is lost.
+            // Advisory: a failure is harmless.
             if let Some(len) = NonZeroU64::new(extent.len) {
                 let _ = rustix::fs::fadvise(fd, extent.offset, Some(len), Advice::DontNeed);
             }

@@ -1,5 +1,5 @@
-//! What only sg_dd and its kin ask of the reading side: looking closer at a transfer that failed, and bytes in place of
-//! a record that cannot be read.
+//! Features of the reading side that only sg_dd and its variants use: narrowing down a failed transfer, and
+//! replacing a record that cannot be read.
 use super::reader::{CAREFUL_RECORDS, ReadStep, Reader};
 use crate::apps::fronts::record_plan::{Diagnostic, ExtraDiagnostic};
 use crate::core::{DeviceError, Kind};
@@ -7,8 +7,8 @@ use rustix::fs::SeekFrom;
 use std::io;
 
 impl Reader {
-    /// A transfer of so many records failed. Where the disk blames one of them, those ahead of it are read at once and
-    /// it by itself; else they are read one by one.
+    /// Handles a failed transfer of several records. If the disk reports which one is bad, those before it are
+    /// read in one call and it separately; otherwise all are read one by one.
     pub(super) fn look_closer(&mut self, error: &io::Error, records: u64) {
         self.ahead = 0;
         match self.blamed(error).filter(|blamed| *blamed < records) {
@@ -19,18 +19,18 @@ impl Reader {
         }
     }
 
-    /// The record that the disk blames, counted from the next one.
+    /// The record that the disk reports as bad, counted from the next one.
     fn blamed(&self, error: &io::Error) -> Option<u64> {
         let offset = DeviceError::of(error)?.offset?;
         let at = self.ends.source.position().ok()?;
         Some(offset.checked_sub(at)? / self.plan.source.record_bytes)
     }
 
-    /// A read brought so many whole records.
+    /// Counts whole records that a read returned.
     pub(super) fn went_well(&mut self, full: u64) {
         if self.ahead > 0 {
             self.ahead = self.ahead.saturating_sub(full);
-            // Then the one that was blamed.
+            // Then the bad one follows.
             self.careful = u64::from(self.ahead == 0);
         } else {
             self.careful = self.careful.saturating_sub(full.max(1));
@@ -38,17 +38,17 @@ impl Reader {
         self.bad_in_a_row = 0;
     }
 
-    /// Something takes the place of the record that cannot be read, unless there were too many of them: what the disk
-    /// fetches of it anyway, where that is asked for, or zeros.
+    /// Replaces a record that cannot be read, unless there were too many of them: by the data that the disk
+    /// returns for READ LONG, if requested, or by zeros.
     pub(super) fn something_instead(&mut self, error: io::Error) -> ReadStep {
         self.lost.clear();
         self.bad_in_a_row += 1;
         let most = self.plan.care.bad_in_a_row_max;
         if most > 0 && self.bad_in_a_row > most {
-            return self.give_up(Diagnostic::Careful(ExtraDiagnostic::TooManyBad(most)));
+            return self.fail(Diagnostic::Careful(ExtraDiagnostic::TooManyBad(most)));
         }
         let record_bytes = self.plan.source.record_bytes;
-        // Records begin where the first of this run did.
+        // Offsets are computed from that of the first record of this run.
         let at = self.start + (self.records - self.first) * record_bytes;
         self.go_to(Some(at + record_bytes));
         self.careful = self.careful.saturating_sub(1);
@@ -69,21 +69,23 @@ impl Reader {
         ReadStep::Failed(Diagnostic::Careful(what))
     }
 
-    /// The record at `offset`, good or bad; `None`: that is not asked for, or is not available.
+    /// The data that READ LONG returns for the record at `offset`; `None`: not requested, or not available.
     fn fetch(&mut self, offset: u64) -> Option<io::Result<Vec<u8>>> {
         let correct = self.plan.care.fetch_corrected.filter(|_| !self.fetches_nothing)?;
         let device = self.ends.source.device()?;
         let mut bytes = vec![0; self.plan.source.record_bytes as usize];
         let result = device.read_long(&mut bytes, offset, correct).map(|()| bytes);
-        let refused = |error: &io::Error| DeviceError::of(error).is_some_and(|said| said.kind == Kind::Unsupported);
-        // What it does not know, it will not know of the next one.
+        let refused = |error: &io::Error| {
+            DeviceError::of(error).is_some_and(|device_failure| device_failure.kind == Kind::Unsupported)
+        };
+        // A disk that does not support READ LONG will not support it for the next record.
         self.fetches_nothing = result.as_ref().is_err_and(refused);
         Some(result)
     }
 
     pub(super) fn go_to(&self, offset: Option<u64>) {
         if let Some(offset) = offset {
-            // Where that fails, the next read fails too and says so.
+            // If the seek fails, the next read fails too and reports the error.
             let _ = self.ends.source.seek(SeekFrom::Start(offset));
         }
     }

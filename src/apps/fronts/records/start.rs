@@ -1,4 +1,4 @@
-//! Passing over what comes before the first record.
+//! Skips the bytes before the first record.
 use super::OpenSides;
 use super::batch::Memory;
 use super::opened::{Opened, SideKind};
@@ -13,22 +13,22 @@ use std::io;
 pub enum StartResult {
     /// It can.
     Yes(SkipResult),
-    /// It cannot, which has been reported; the counts are still to be reported.
+    /// It cannot, which has been reported; the counts must still be reported.
     No,
-    /// There is no memory for it, which has been reported; nothing else is reported.
+    /// Memory for it cannot be allocated, which has been reported; nothing else is reported.
     NoMemory,
 }
 
-/// What reading over the beginning has left behind.
+/// The state after skipping the beginning by reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SkipResult {
-    /// The last read was short: it brought so many bytes; 0: it was not.
+    /// Bytes of the last read if it was short, otherwise 0.
     pub short_bytes: u64,
-    /// The warning about short reads was given.
+    /// The warning about short reads was printed.
     pub warned: bool,
 }
 
-/// Moves both sides to their first record.
+/// Positions both sides at their first record.
 pub fn begin(plan: &RecordPlan, ends: &OpenSides, listener: &dyn RecordListener) -> StartResult {
     let lead = match skip_source(plan, ends, listener) {
         StartResult::Yes(lead) => lead,
@@ -49,25 +49,25 @@ pub fn begin(plan: &RecordPlan, ends: &OpenSides, listener: &dyn RecordListener)
     }
 }
 
-/// It has no offsets, and was opened for reading too.
+/// Whether it has no offsets, and was opened for reading too.
 fn can_be_read_over(dest: &Opened) -> bool {
     dest.sort == SideKind::Pipe && dest.flags.contains(OFlags::RDWR)
 }
 
-/// Reads what is to be skipped of a FIFO, as dd does. A short read counts as a record.
+/// Skips the beginning of a FIFO by reading it, as dd does. A short read counts as a record.
 fn read_over_dest(plan: &RecordPlan, ends: &OpenSides, lead: SkipResult, listener: &dyn RecordListener) -> StartResult {
     let record_bytes = plan.dest.record_bytes;
     let Some(mut memory) = usize::try_from(record_bytes).ok().and_then(Memory::of) else {
-        // Where records are not filled again, one buffer serves both sides, and dd calls it that of the input.
+        // Without reblocking one buffer serves both sides, and dd calls it the input buffer.
         let side = if plan.reblock { Side::Dest } else { Side::Source };
-        listener.complain(side, &Diagnostic::Memory(record_bytes), false);
+        listener.report_failure(side, &Diagnostic::Memory(record_bytes), false);
         return StartResult::NoMemory;
     };
     let skip = plan.dest.skip;
     let wants = (0..skip.records).map(|_| record_bytes).chain((skip.bytes > 0).then_some(skip.bytes));
     for want in wants {
         match ends.dest.read(&mut memory.bytes_mut()[..want as usize]) {
-            // A process that has a FIFO open for writing never sees its end.
+            // A process that has the same FIFO open for writing never reads its end.
             Ok(_) => {}
             Err(error) => return refuse(listener, Side::Dest, error),
         }
@@ -76,7 +76,7 @@ fn read_over_dest(plan: &RecordPlan, ends: &OpenSides, lead: SkipResult, listene
 }
 
 fn refuse(listener: &dyn RecordListener, side: Side, error: io::Error) -> StartResult {
-    listener.complain(side, &Diagnostic::Skip(error), false);
+    listener.report_failure(side, &Diagnostic::Skip(error), false);
     StartResult::No
 }
 
@@ -92,23 +92,23 @@ fn skip_source(plan: &RecordPlan, ends: &OpenSides, listener: &dyn RecordListene
     match moved {
         Ok(now) => {
             if source.sort == SideKind::File && source.size.is_some_and(|size| now > size) {
-                listener.complain(Side::Source, &Diagnostic::SkipTooFar, false);
+                listener.report_failure(Side::Source, &Diagnostic::SkipTooFar, false);
             }
             StartResult::Yes(SkipResult::default())
         }
         Err(error) if source.offset.is_some() => refuse(listener, Side::Source, error),
-        // Where there are no offsets, reading gets there or says what is wrong.
+        // Without offsets, reading reaches the first record or reports the error.
         Err(_) => read_over(plan, ends, skip, listener),
     }
 }
 
-/// Reads what is to be skipped where there are no offsets. A short read counts as a record, unless the plan says that
-/// reads are full.
+/// Skips by reading if there are no offsets. A short read counts as a record, unless the plan requires full
+/// reads.
 fn read_over(plan: &RecordPlan, ends: &OpenSides, skip: Amount, listener: &dyn RecordListener) -> StartResult {
     let record_bytes = plan.source.record_bytes;
     let memory = usize::try_from(record_bytes).ok().and_then(Memory::of);
     let Some(mut memory) = memory else {
-        listener.complain(Side::Source, &Diagnostic::Memory(record_bytes), false);
+        listener.report_failure(Side::Source, &Diagnostic::Memory(record_bytes), false);
         return StartResult::NoMemory;
     };
     let mut left = skip;
@@ -120,17 +120,17 @@ fn read_over(plan: &RecordPlan, ends: &OpenSides, skip: Amount, listener: &dyn R
         let got = match read_record(ends, bytes, plan.full_reads) {
             Ok(got) => got,
             Err(error) => {
-                listener.complain(Side::Source, &Diagnostic::Read(error), plan.keep_going);
+                listener.report_failure(Side::Source, &Diagnostic::Read(error), plan.keep_going);
                 return StartResult::No;
             }
         };
         if got == 0 {
             break;
         }
-        // As dd has it: short is what is less than is asked for next.
+        // As in dd: a read is short if it returned less than the next one requests.
         if let (Some(bytes), true) = (short.take().filter(|bytes| *bytes < want), !warned) {
             warned = true;
-            listener.complain(Side::Source, &Diagnostic::PartialRead(bytes), false);
+            listener.report_failure(Side::Source, &Diagnostic::PartialRead(bytes), false);
         }
         short = (warns_of_short_reads(plan) && (got as u64) < record_bytes).then_some(got as u64);
         passed += got as u64;
@@ -140,12 +140,12 @@ fn read_over(plan: &RecordPlan, ends: &OpenSides, skip: Amount, listener: &dyn R
         }
     }
     if Some(passed) != skip.in_bytes(record_bytes) {
-        listener.complain(Side::Source, &Diagnostic::SkipTooFar, false);
+        listener.report_failure(Side::Source, &Diagnostic::SkipTooFar, false);
     }
     StartResult::Yes(SkipResult { short_bytes: short.unwrap_or(0), warned })
 }
 
-/// One read, or as many as fill `bytes`.
+/// Reads once, or as often as it takes to fill `bytes`.
 fn read_record(ends: &OpenSides, bytes: &mut [u8], full: bool) -> io::Result<usize> {
     let mut got = 0;
     loop {
@@ -157,7 +157,7 @@ fn read_record(ends: &OpenSides, bytes: &mut [u8], full: bool) -> io::Result<usi
     }
 }
 
-/// Whether a process that counts records should know that short ones are counted too.
+/// Whether a short read causes a warning, because records are counted.
 pub(super) fn warns_of_short_reads(plan: &RecordPlan) -> bool {
     let counted = plan.count.is_some_and(|count| count.records > 0) || plan.source.skip.records > 0;
     !plan.reblock && !plan.full_reads && (counted || plan.source.words.direct || plan.dest.words.direct)

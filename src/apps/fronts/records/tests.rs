@@ -5,23 +5,23 @@ use crate::core::Side;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// Remembers what was said.
+/// Records the messages.
 #[derive(Default)]
 pub(super) struct MessageLog(Mutex<Vec<String>>);
 
 impl MessageLog {
-    pub(super) fn said(&self) -> Vec<String> {
+    pub(super) fn messages(&self) -> Vec<String> {
         self.0.lock().unwrap().clone()
     }
 }
 
 impl RecordListener for MessageLog {
-    fn complain(&self, side: Side, complaint: &Diagnostic, with_counts: bool) {
+    fn report_failure(&self, side: Side, complaint: &Diagnostic, with_counts: bool) {
         self.0.lock().unwrap().push(format!("{} {complaint:?} {with_counts}", side.name()));
     }
 }
 
-/// Copies by records; what became of it, the counts, and what was said.
+/// Copies by records; returns how it ended, the counts and the messages.
 fn copy(mut plan: RecordPlan, source: &Path, dest: &Path) -> (RecordsEnd, RecordCounts, Vec<String>) {
     plan.source.path = Some(source.into());
     plan.dest.path = Some(dest.into());
@@ -34,8 +34,8 @@ fn copy(mut plan: RecordPlan, source: &Path, dest: &Path) -> (RecordsEnd, Record
     let listener: Arc<dyn RecordListener> = ear.clone();
     let ran = run(&plan, &ends, RecordCounts::default(), lead, &tally, &listener);
     finish(&plan, &ends, ran.at_hole, ran.gave_up, &*ear);
-    let said = ear.0.lock().unwrap().clone();
-    (ran, tally.get(), said)
+    let messages = ear.0.lock().unwrap().clone();
+    (ran, tally.get(), messages)
 }
 
 pub(super) fn noise(len: usize) -> Vec<u8> {
@@ -48,7 +48,7 @@ pub(super) fn noise(len: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_long_copy_in_threads_leaves_the_same_bytes_as_a_short_one_on_the_spot() {
+fn a_long_threaded_copy_has_the_same_bytes_as_a_short_inline_one() {
     let dir = tempfile::tempdir().unwrap();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     for len in [1000, 5 << 20, (5 << 20) + 1] {
@@ -58,8 +58,8 @@ fn a_long_copy_in_threads_leaves_the_same_bytes_as_a_short_one_on_the_spot() {
         expected.chunks_exact_mut(2).for_each(|pair| pair.swap(0, 1));
         let mut plan = RecordPlan { swab: true, ..RecordPlan::default() };
         (plan.source.record_bytes, plan.dest.record_bytes) = (1000, 777);
-        let (ran, counts, said) = copy(plan, &source, &dest);
-        assert_eq!((ran, said), (RecordsEnd::default(), Vec::new()));
+        let (ran, counts, messages) = copy(plan, &source, &dest);
+        assert_eq!((ran, messages), (RecordsEnd::default(), Vec::new()));
         assert!(std::fs::read(&dest).unwrap() == expected, "{len} bytes differ");
         assert_eq!(counts.read_full, len as u64 / 1000);
         assert_eq!(counts.written_full, len as u64 / 777);
@@ -68,20 +68,20 @@ fn a_long_copy_in_threads_leaves_the_same_bytes_as_a_short_one_on_the_spot() {
 }
 
 #[test]
-fn a_write_that_fails_counts_the_records_read_by_then_however_many_were_read_ahead() {
+fn a_failed_write_counts_records_without_read_ahead() {
     let dir = tempfile::tempdir().unwrap();
     let source = dir.path().join("source");
     std::fs::write(&source, noise(4 << 20)).unwrap();
     let mut plan = RecordPlan::default();
     (plan.source.record_bytes, plan.dest.record_bytes) = (100, 1000);
-    let (ran, counts, said) = copy(plan, &source, Path::new("/dev/full"));
+    let (ran, counts, messages) = copy(plan, &source, Path::new("/dev/full"));
     assert!(ran.write_failed && ran.gave_up && !ran.read_failed);
     assert_eq!(counts, RecordCounts { read_full: 10, ..RecordCounts::default() });
-    assert_eq!(said.len(), 1, "{said:?}");
+    assert_eq!(messages.len(), 1, "{messages:?}");
 }
 
 #[test]
-fn zeros_are_passed_over_and_the_end_is_set() {
+fn zeros_are_skipped_and_the_length_is_set() {
     let dir = tempfile::tempdir().unwrap();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     let mut bytes = noise(1 << 20);
@@ -94,7 +94,7 @@ fn zeros_are_passed_over_and_the_end_is_set() {
 }
 
 #[test]
-fn who_moves_nothing_but_memory_waits_for_nothing() {
+fn copies_within_memory_run_inline() {
     let dir = tempfile::tempdir().unwrap();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     std::fs::write(&source, noise(2 << 20)).unwrap();
@@ -106,18 +106,18 @@ fn who_moves_nothing_but_memory_waits_for_nothing() {
     };
     let buffered = ends(false).unwrap();
     assert!(!buffered.dest.waits_to_write());
-    // Where the kernel does not show what is cached, a read counts as one that waits.
+    // If the kernel does not report what is cached, a read counts as one that waits.
     if crate::sys::page_cache::cachestat(buffered.source.fd().unwrap(), 0, 0).is_ok() {
         assert!(!buffered.source.waits_to_read());
     }
-    // Not every file system takes direct I/O.
+    // Not every file system supports direct I/O.
     if let Ok(direct) = ends(true) {
         assert!(direct.source.waits_to_read() && direct.dest.waits_to_write());
     }
 }
 
 #[test]
-fn bytes_change_places_whether_or_not_what_is_read_at_once_has_an_even_length() {
+fn swab_works_with_odd_read_lengths() {
     let dir = tempfile::tempdir().unwrap();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     for (record_bytes, len) in [(512u64, 6000usize), (512, 6001), (511, 6001), (511, 600_000), (512, 512), (2, 7)] {

@@ -1,4 +1,4 @@
-//! Writing records, as many as one call can take, and counting what has arrived.
+//! Writes records, as many as one call can take, and counts them.
 use super::OpenSides;
 use super::batch::{Batch, Memory, RecordMark};
 use super::opened::SideKind;
@@ -12,10 +12,10 @@ use std::io;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-/// Of what was written to a nocache dest, so much at a time is given back.
+/// Bytes of a nocache dest that are evicted from the page cache at a time.
 const GIVE_BACK_BYTES: u64 = 1 << 20;
 
-/// What of a batch is counted: its first marks and cuts.
+/// The counted part of a batch: its first marks and cuts.
 #[derive(Clone, Copy, Default)]
 struct Counted {
     marks: usize,
@@ -29,29 +29,29 @@ pub(super) struct Writer {
     tally: Arc<RecordTally>,
     pub(super) listener: Arc<dyn RecordListener>,
     pub(super) counts: RecordCounts,
-    /// One call may carry many records.
+    /// Whether one call may write many records.
     many: bool,
     sparse: bool,
     /// Bytes of this copy that were written or skipped.
     pub(super) done: u64,
-    /// Records of the dest that were there before this copy began.
+    /// Records of the dest before the first one of this copy.
     pub(super) first: u64,
-    /// Bytes since the page cache was last given back.
+    /// Bytes since the last eviction from the page cache.
     kept: u64,
-    /// What the dest holds, to compare with.
+    /// A buffer for the contents of the dest, for comparing.
     pub(super) theirs: Option<Memory>,
-    /// The dest is read and compared here: as a disk it does not compare by itself.
+    /// haul reads the dest and compares: the disk does not support comparing.
     pub(super) compares_itself: bool,
-    /// Bytes of the transfer that was skipped last.
+    /// Bytes of the most recent transfer that was skipped.
     passed: u64,
-    /// Records that begin ahead of this are counted as read.
+    /// Records that begin before this offset are counted as read.
     counted_to: u64,
-    /// The last record was skipped: the end of the dest is still to be set.
+    /// The last record was skipped: the end of the dest must still be set.
     pub(super) at_hole: bool,
 }
 
 impl Writer {
-    /// Goes on from `counts`.
+    /// Continues from `counts`.
     pub(super) fn new(
         plan: Arc<RecordPlan>,
         ends: Arc<OpenSides>,
@@ -61,7 +61,7 @@ impl Writer {
     ) -> Self {
         let flags = ends.dest.flags;
         let many = batch_records(ends.dest.sort, plan.dest.record_bytes, flags.contains(OFlags::DIRECT)) > 1
-            // Whoever asks for that needs it of every record.
+            // The flag applies to every write call.
             && !flags.intersects(OFlags::DSYNC | OFlags::SYNC);
         let many = many || plan.transfer_records.is_some();
         let sparse = plan.sparse && !(plan.write_last && ends.dest.sort == SideKind::Null);
@@ -86,11 +86,11 @@ impl Writer {
         }
     }
 
-    /// Writes all of `batch`. What has arrived is counted, whether or not the rest fails.
+    /// Writes all of `batch`. Counts what was written even if the rest fails.
     pub(super) fn write(&mut self, batch: &Batch) -> Result<(), Diagnostic> {
         let result = write_second(&self.ends, batch.bytes()).and_then(|()| self.write_bytes(batch));
         let result = match result {
-            // A transfer is read as one: all of it was, whatever became of its first record.
+            // A transfer is one read: all of it was read, even if its first record cannot be written.
             Err(complaint) if self.plan.transfer_records.is_some() => {
                 let missed = batch.marks.iter().filter(|mark| mark.out_start >= self.counted_to).count();
                 self.count_read(&batch.marks[batch.marks.len() - missed..]);
@@ -99,7 +99,7 @@ impl Writer {
             result => result,
         };
         if let Ok(counted) = result {
-            // Records that have made nothing yet were read anyway.
+            // Records without output were read, too.
             self.count_read(&batch.marks[counted.marks..]);
             self.counts.truncated += (batch.cuts.len() - counted.cuts) as u64;
         }
@@ -107,22 +107,22 @@ impl Writer {
         result.map(drop)
     }
 
-    /// Counts records that were read and have made nothing yet.
+    /// Counts records that were read and have no output yet.
     pub(super) fn note(&mut self, marks: &[RecordMark], cuts: &[u64]) {
         self.count_read(marks);
         self.counts.truncated += cuts.len() as u64;
         self.tally.set(self.counts);
     }
 
-    /// Returns what of the batch is counted.
+    /// Writes the bytes of a batch; returns the part of the batch that was counted.
     fn write_bytes(&mut self, batch: &Batch) -> Result<Counted, Diagnostic> {
         let obs = usize::try_from(self.plan.dest.record_bytes).unwrap_or(usize::MAX);
         let (bytes, begin) = (batch.bytes(), self.done);
-        // What is examined for zeros as one: a record, or a whole transfer.
+        // The unit that is examined for zeros: a record, or a whole transfer.
         let piece = if self.plan.write_last { bytes.len().max(1) } else { obs };
         let mut counted = Counted::default();
         let mut at = 0;
-        // Where progress is due, the first record goes alone, and is reported of before the others.
+        // If progress is due, the first record is written alone and progress is printed after it.
         let mut due = self.tally.take_due();
         while at < bytes.len() {
             let first_end = at.saturating_add(piece).min(bytes.len());
@@ -146,7 +146,8 @@ impl Writer {
                     false => self.write_run(&bytes[at..end], obs),
                 };
                 if result.is_err() {
-                    // The record of the dest that failed was whole, so all that it was made of had been read.
+                    // The failed record of the dest was whole, so all records from which it was made had been
+                    // read.
                     let failed_at = (self.done - begin) as usize;
                     let failed_end = (failed_at - failed_at % obs).saturating_add(obs).min(bytes.len());
                     self.count_up_to(batch, &mut counted, begin + failed_end as u64);
@@ -163,7 +164,7 @@ impl Writer {
         Ok(counted)
     }
 
-    /// There is nothing more to write: what was skipped last is written after all, where the plan says so.
+    /// Ends the output: writes the last transfer if it was skipped and the plan requires it.
     pub(super) fn end(&mut self) -> Result<(), Diagnostic> {
         if !self.at_hole || !self.plan.write_last {
             return Ok(());
@@ -174,7 +175,7 @@ impl Writer {
         let counts = self.counts;
         let zeros = Batch::of(self.passed as usize).ok_or(Diagnostic::Memory(self.passed))?;
         self.write_run(&zeros.memory.bytes()[..self.passed as usize], obs)?;
-        // They were counted when they were skipped.
+        // It was counted when it was skipped.
         self.counts = counts;
         self.tally.set(counts);
         Ok(())
@@ -184,7 +185,8 @@ impl Writer {
         self.ends.dest.flags.contains(OFlags::DIRECT)
     }
 
-    /// Counts the records without which nothing before `out_end` could have been written, and the lines cut until then.
+    /// Counts the records that had to be read before the output up to `out_end`, and the lines truncated before
+    /// it.
     fn count_up_to(&mut self, batch: &Batch, counted: &mut Counted, out_end: u64) {
         self.counted_to = out_end;
         let marks = &batch.marks[counted.marks..];
@@ -202,7 +204,7 @@ impl Writer {
         self.counts.read_full += marks.len() as u64 - partial;
     }
 
-    /// Moves over zeros; false where there are no offsets, and they have to be written.
+    /// Skips zeros; false if the dest has no offsets, so that they must be written.
     fn pass_over(&mut self, bytes: u64) -> bool {
         let moved = self.ends.dest.seek(SeekFrom::Current(bytes as i64)).is_ok();
         (self.sparse, self.at_hole) = (moved, moved);
@@ -212,7 +214,7 @@ impl Writer {
     fn write_run(&mut self, bytes: &[u8], obs: usize) -> Result<(), Diagnostic> {
         let mut written = 0;
         if let (true, Ok(fd)) = (self.is_direct() && bytes.len() < obs, self.ends.dest.fd()) {
-            // What is shorter than a record is likely to be shorter than direct I/O can be.
+            // A partial record is probably too short for direct I/O.
             let _ = rustix::fs::fcntl_setfl(fd, self.ends.dest.flags - OFlags::DIRECT);
         }
         let mut tries = self.plan.care.retries;
@@ -225,7 +227,8 @@ impl Writer {
             };
             match result {
                 Ok(moved) => written += moved,
-                // Of many records a file system that is almost full may take none where it has room for some.
+                // An almost full file system may reject a write of many records although there is space for
+                // some.
                 Err(error) if end > record_end && self.plan.transfer_records.is_none() && is_full(&error) => {
                     self.many = false;
                 }
@@ -240,7 +243,8 @@ impl Writer {
                 Err(error) => {
                     let midway = self.plan.reblock && bytes.len() - written / obs * obs >= obs;
                     self.arrived(written as u64, obs as u64);
-                    // dd with one block size for both sides counts the bytes of the record that failed, and no record.
+                    // dd with one block size for both sides counts the bytes of the failed record, but no
+                    // record.
                     if !self.plan.reblock && self.plan.transfer_records.is_none() && !written.is_multiple_of(obs) {
                         self.counts.written_partial -= 1;
                     }
@@ -250,11 +254,11 @@ impl Writer {
         }
         self.arrived(bytes.len() as u64, obs as u64);
         self.at_hole = false;
-        self.give_back(bytes.len() as u64);
+        self.evict(bytes.len() as u64);
         Ok(())
     }
 
-    /// Counts `bytes` that begin a record of the dest.
+    /// Counts `bytes`, which begin at a record of the dest.
     pub(super) fn arrived(&mut self, bytes: u64, obs: u64) {
         self.counts.written_full += bytes / obs;
         self.counts.written_partial += u64::from(!bytes.is_multiple_of(obs));
@@ -262,7 +266,7 @@ impl Writer {
         self.done += bytes;
     }
 
-    fn give_back(&mut self, bytes: u64) {
+    fn evict(&mut self, bytes: u64) {
         if !self.plan.dest.words.nocache {
             return;
         }
@@ -274,24 +278,24 @@ impl Writer {
         if let Ok(fd) = self.ends.dest.fd() {
             let seek = self.plan.dest.skip.in_bytes(self.plan.dest.record_bytes);
             let start = self.ends.dest.offset.unwrap_or(0) + seek.unwrap_or(0);
-            // Advice: only what is on the medium already is dropped.
+            // Advisory: only pages that are already on the medium are dropped.
             let _ = rustix::fs::fadvise(fd, start, NonZeroU64::new(self.done), Advice::DontNeed);
         }
     }
 }
 
-/// There is no room for it.
+/// Whether the file system is full.
 fn is_full(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::NOSPC | Errno::DQUOT))
 }
 
-/// Nothing but zeros in `bytes`.
+/// Whether `bytes` are all zeros.
 fn is_zero(bytes: &[u8]) -> bool {
-    // In pieces without a way out in the middle, of which the compiler makes vectors.
+    // In pieces without an early exit, which the compiler vectorizes.
     bytes.chunks(1024).all(|piece| piece.iter().fold(0, |all, byte| all | byte) == 0)
 }
 
-/// Gives `bytes` to the second dest, where there is one.
+/// Writes `bytes` to the second dest, if there is one.
 fn write_second(ends: &OpenSides, mut bytes: &[u8]) -> Result<(), Diagnostic> {
     let Some(second) = &ends.second else { return Ok(()) };
     while !bytes.is_empty() {

@@ -11,7 +11,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Tells what happens, and remembers what the status hangs on.
+/// Reports events, and records those that determine the exit status.
 pub(super) struct SgListener {
     pub(super) reporter: SgReporter,
     pub(super) plan: SgPlan,
@@ -21,14 +21,14 @@ pub(super) struct SgListener {
 
 #[derive(Default)]
 struct State {
-    /// How it was called; what it found when it opened both sides.
+    /// How the program was called, and the properties of both sides when they were opened.
     at: Continuation,
     ends: Option<Arc<OpenSides>>,
     failure: Option<SgFailure>,
     pipe_broke: bool,
 }
 
-/// The signals that are handled: those that the caller ignores stay ignored.
+/// The signals to handle: those that the caller ignores stay ignored.
 pub(super) fn signals() -> Vec<i32> {
     let all = [SIGUSR1, SIGINT, SIGQUIT, SIGTERM, SIGHUP];
     all.into_iter().filter(|signal| !sys::is_ignored(*signal)).collect()
@@ -40,7 +40,7 @@ impl SgListener {
         SgListener { reporter, plan, total, state: state.into() }
     }
 
-    /// Both sides are open.
+    /// Stores both sides, now open.
     pub(super) fn opened(&self, ends: &Arc<OpenSides>) {
         let mut state = self.state();
         state.ends = Some(ends.clone());
@@ -49,12 +49,12 @@ impl SgListener {
         state.at.dest_file_bytes = ends.dest.size.filter(|_| ends.dest.sort == SideKind::File);
     }
 
-    /// What ended it first, if anything did.
+    /// The first failure, if any.
     pub(super) fn failed(&self) -> Option<SgFailure> {
         self.state().failure.clone()
     }
 
-    /// The reader has closed the stream, and the caller wants to end then.
+    /// Whether the reader has closed the pipe and the caller does not ignore SIGPIPE.
     pub(super) fn pipe_broke(&self) -> bool {
         self.state().pipe_broke
     }
@@ -63,7 +63,7 @@ impl SgListener {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How to continue, in whole lines.
+    /// The command that continues the copy, in whole lines.
     fn again(&self) -> Vec<u8> {
         let counts = self.reporter.counts();
         let state = self.state();
@@ -85,7 +85,7 @@ impl SgListener {
 }
 
 impl RecordListener for SgListener {
-    fn complain(&self, side: Side, complaint: &Diagnostic, with_counts: bool) {
+    fn report_failure(&self, side: Side, complaint: &Diagnostic, with_counts: bool) {
         let mut state = self.state();
         if is_broken_pipe(complaint) && !sys::was_pipe_ignored() {
             state.pipe_broke = true;
@@ -95,7 +95,7 @@ impl RecordListener for SgListener {
             state.failure = failure(side, complaint);
         }
         drop(state);
-        self.reporter.complain(side, complaint, with_counts);
+        self.reporter.report_failure(side, complaint, with_counts);
     }
 }
 
@@ -110,7 +110,7 @@ impl Watcher for SgListener {
 
     fn interrupted(&self) {
         self.reporter.print_interrupted(&self.again());
-        // The process dies without letting go of them.
+        // The process dies without dropping them.
         if let Some(ends) = self.state().ends.clone() {
             ends.drop_caches();
         }
@@ -125,7 +125,7 @@ fn is_broken_pipe(complaint: &Diagnostic) -> bool {
     }
 }
 
-/// What ends it, of what was complained about; `None`: nothing does.
+/// The failure that ends the copy, derived from a diagnostic; `None`: it continues.
 pub(super) fn failure(side: Side, complaint: &Diagnostic) -> Option<SgFailure> {
     let errno = |error: &io::Error| error.raw_os_error();
     Some(match complaint {
@@ -134,8 +134,8 @@ pub(super) fn failure(side: Side, complaint: &Diagnostic) -> Option<SgFailure> {
         }
         Diagnostic::Open(error) | Diagnostic::SetFlags(error) => SgFailure::OpenDest(errno(error)),
         Diagnostic::Busy(_) => SgFailure::Locked,
-        // Of the second dest: sides that are such nodes are reached by commands.
-        Diagnostic::CommandsOnly(_) => SgFailure::Wish,
+        // The second dest: nodes as sides are reached by commands.
+        Diagnostic::CommandsOnly(_) => SgFailure::UnsupportedFlag,
         Diagnostic::Skip(error) => SgFailure::Seek(errno(error)),
         Diagnostic::Careful(ExtraDiagnostic::Locked(_)) => SgFailure::Locked,
         Diagnostic::Careful(ExtraDiagnostic::TooManyBad(_)) => SgFailure::TooManyBad,
@@ -146,9 +146,9 @@ pub(super) fn failure(side: Side, complaint: &Diagnostic) -> Option<SgFailure> {
         Diagnostic::Read(error)
         | Diagnostic::Write { error, .. }
         | Diagnostic::Careful(ExtraDiagnostic::Compare(error)) => {
-            match DeviceError::of(error).map(|said| (said.sense, said.kind)) {
+            match DeviceError::of(error).map(|device_failure| (device_failure.sense, device_failure.kind)) {
                 Some((Some(codes), _)) => SgFailure::Sense(codes),
-                // Another host's reservation: it has a status of its own, and no sense data.
+                // A reservation by another host: it is a SCSI status, without sense data.
                 Some((None, Kind::Refused)) => SgFailure::Reserved,
                 _ => SgFailure::Io,
             }
@@ -158,7 +158,7 @@ pub(super) fn failure(side: Side, complaint: &Diagnostic) -> Option<SgFailure> {
     })
 }
 
-/// A side that has no offsets.
+/// Whether a side has no offsets.
 fn streams(ends: &OpenSides, side: Side) -> bool {
     let end = if side == Side::Source { &ends.source } else { &ends.dest };
     end.offset.is_none()

@@ -15,7 +15,7 @@ use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
 use crate::apps::fronts::record_plan::{Amount, RecordListener};
 use crate::apps::fronts::records::{self, OpenSides, Opened, StartResult};
 use crate::apps::fronts::sg_dd::cli::{self as words, SgCommand};
-use crate::apps::fronts::sg_dd::plan::{CommandRefusal, SgFailure, blocks_to_copy, refused_wish, status};
+use crate::apps::fronts::sg_dd::plan::{CommandRefusal, SgFailure, blocks_to_copy, refused_flag, status};
 use crate::apps::fronts::sg_dd::report::{
     Continuation, SgReporter, command_refusal, count_refusal, disk_failure, refusal, usage,
 };
@@ -36,7 +36,7 @@ use std::time::Duration;
 /// Blocks of a transfer in sg3_utils.
 const FAMILY_TRANSFER_BLOCKS: u64 = 128;
 
-/// Does what `words` ask for; `program` is how it was called, in one word or two.
+/// Runs the program with the operands `words`; `program` is the name by which it was called, one word or two.
 pub(super) fn sg_dd(front: SgFront, program: &[OsString], words: &[OsString], out: Out) -> Exit {
     sys::share_one_heap();
     let name = program.join(OsStr::new(" "));
@@ -66,12 +66,12 @@ fn copy(mut plan: SgPlan, name: &[u8], called: Continuation, out: Out) -> Result
         reporter.print("Assume default 'bs' ((logical) block size) of 512 bytes\n");
     }
     let mut looked = blocks::look(&plan.records).map_err(|(side, complaint)| {
-        reporter.complain(side, &complaint, false);
+        reporter.report_failure(side, &complaint, false);
         listener::failure(side, &complaint).unwrap_or(SgFailure::Io)
     })?;
     let disks =
         Disks::find(&plan, &mut looked).map_err(|trouble| print_side_error(&trouble, &plan, &reporter, name))?;
-    let total = settle(&mut plan, &looked, &disks, &reporter, name, out)?;
+    let total = complete_plan(&mut plan, &looked, &disks, &reporter, name, out)?;
     disks.check(&plan, total).map_err(|trouble| print_side_error(&trouble, &plan, &reporter, name))?;
     refuse_in_use(&plan, &looked, &reporter, name)?;
     reporter.start(total);
@@ -87,7 +87,7 @@ fn copy(mut plan: SgPlan, name: &[u8], called: Continuation, out: Out) -> Result
     run(&sg_listener, &tally, held, opened, disks.shared)
 }
 
-/// Tells why a disk cannot be copied by commands, and what that ends with.
+/// Reports why a disk cannot be copied by commands; returns the failure.
 fn print_side_error(trouble: &CommandSideError, plan: &SgPlan, reporter: &SgReporter, name: &[u8]) -> SgFailure {
     match trouble {
         CommandSideError::Refused(refusal) => {
@@ -98,7 +98,7 @@ fn print_side_error(trouble: &CommandSideError, plan: &SgPlan, reporter: &SgRepo
                 CommandRefusal::Unnameable(..) | CommandRefusal::NoPlace(..) => SgFailure::CommandLength,
                 CommandRefusal::WriteProtected => SgFailure::WriteProtected,
                 CommandRefusal::NoNode(_) | CommandRefusal::OtherCommands(_) | CommandRefusal::TwoWays => {
-                    SgFailure::Wish
+                    SgFailure::UnsupportedFlag
                 }
             }
         }
@@ -114,8 +114,8 @@ fn print_side_error(trouble: &CommandSideError, plan: &SgPlan, reporter: &SgRepo
     }
 }
 
-/// Refuses to write to a block device that is in use, unless that is asked for. A disk that is reached by commands is
-/// claimed when it is opened.
+/// Refuses to write to a block device that is in use, unless that is requested. A disk that is reached by
+/// commands is claimed when it is opened.
 fn refuse_in_use(plan: &SgPlan, looked: &OpenedFacts, reporter: &SgReporter, name: &[u8]) -> Result<(), SgFailure> {
     if plan.overwrites_in_use || plan.records.compare {
         return Ok(());
@@ -127,9 +127,9 @@ fn refuse_in_use(plan: &SgPlan, looked: &OpenedFacts, reporter: &SgReporter, nam
         let Some(Err(error)) = path.and_then(|path| device_facts(path)).map(|facts| check::free(&facts)) else {
             continue;
         };
-        // Another haul that has it is named, as it is where no other process uses the device.
+        // A haul process that has locked it is named, even if no other process uses the device.
         if let Some(complaint) = records::busy(&plan.records, is_second) {
-            reporter.complain(Side::Dest, &complaint, false);
+            reporter.report_failure(Side::Dest, &complaint, false);
             return Err(SgFailure::Locked);
         }
         let text = format!(": {error}. {} oflag=force writes to it anyway.\n", error.advice);
@@ -139,16 +139,16 @@ fn refuse_in_use(plan: &SgPlan, looked: &OpenedFacts, reporter: &SgReporter, nam
     Ok(())
 }
 
-/// What is at `path`, if it is a block device.
+/// The facts of the block device at `path`; `None` for other files.
 fn device_facts(path: &OsStr) -> Option<Facts> {
     let is_device = std::fs::metadata(path).is_ok_and(|stat| stat.file_type().is_block_device());
-    // The device itself has a name that is text, whatever leads to it.
-    let there = std::fs::canonicalize(path).ok().filter(|_| is_device)?;
-    probe::dest(path.to_str().or(there.to_str())?).ok()
+    // The canonical name of the device is valid UTF-8, even if `path` is not.
+    let canonical = std::fs::canonicalize(path).ok().filter(|_| is_device)?;
+    probe::dest(path.to_str().or(canonical.to_str())?).ok()
 }
 
-/// Settles what hangs on what the sides are; the blocks to copy.
-fn settle(
+/// Completes the plan with what depends on the sides; returns the blocks to copy.
+fn complete_plan(
     plan: &mut SgPlan,
     looked: &OpenedFacts,
     disks: &Disks,
@@ -157,21 +157,21 @@ fn settle(
     out: Out,
 ) -> Result<u64, SgFailure> {
     let kinds = [looked.source.kind, looked.dest.kind];
-    if let Some(wish) = refused_wish(plan, kinds) {
-        out.eprint_bytes(&refusal(&wish, name, reporter.names()));
-        return Err(SgFailure::Wish);
+    if let Some(flag) = refused_flag(plan, kinds) {
+        out.eprint_bytes(&refusal(&flag, name, reporter.names()));
+        return Err(SgFailure::UnsupportedFlag);
     }
     if plan.direct_devices {
         plan.records.source.words.direct |= kinds[0] == DdKind::Block;
         plan.records.dest.words.direct |= kinds[1] == DdKind::Block;
     }
     if are_one(&looked.paths) || disks.are_one {
-        // What is read ahead is not yet overwritten: only one transfer after the other, of the family's size, leaves
-        // what the family leaves.
+        // Reading ahead would read data before it is overwritten: only alternating transfers of the size used
+        // by sg3_utils give the same result as sg3_utils.
         plan.records.buffers = Some(1);
         plan.records.transfer_records = Some(plan.transfer_blocks.unwrap_or(FAMILY_TRANSFER_BLOCKS));
     }
-    disks.settle(plan);
+    disks.limit_transfers(plan);
     let total = match plan.records.count {
         Some(count) => count.records,
         None => blocks_to_copy(plan, &looked.source, &looked.dest).map_err(|error| {
@@ -183,7 +183,7 @@ fn settle(
     Ok(total)
 }
 
-/// Both lead to the same file or device.
+/// Whether both paths name the same file or device.
 fn are_one(paths: &[String; 2]) -> bool {
     let [source, dest] = paths.each_ref().map(|path| std::fs::metadata(path).map(|stat| (stat.dev(), stat.ino())));
     matches!((source, dest), (Ok(source), Ok(dest)) if source == dest)
@@ -200,11 +200,11 @@ fn run(
     let tick = sg_listener.plan.progress_s.map(Duration::from_secs);
     let watch = SignalThread::start(&plan, sg_listener.clone(), tally, &listener::signals(), tick)
         .map_err(|_| SgFailure::Io)?;
-    let complain = |side, complaint| {
-        sg_listener.complain(side, &complaint, false);
+    let report_failure = |side, complaint| {
+        sg_listener.report_failure(side, &complaint, false);
         sg_listener.failed().unwrap_or(SgFailure::Io)
     };
-    let mut ends = records::open(&plan, opened).map_err(|(side, complaint)| complain(side, complaint))?;
+    let mut ends = records::open(&plan, opened).map_err(|(side, complaint)| report_failure(side, complaint))?;
     for warning in undo_warnings(&plan, &ends, &held.facts) {
         sg_listener.reporter.print(&format!("warning: {warning}\n"));
     }
@@ -215,7 +215,7 @@ fn run(
             SgFailure::Io
         })?;
     }
-    records::empty(&plan, &mut ends).map_err(|complaint| complain(Side::Dest, complaint))?;
+    records::empty(&plan, &mut ends).map_err(|complaint| report_failure(Side::Dest, complaint))?;
     let ends = Arc::new(ends);
     sg_listener.opened(&ends);
     let listener: Arc<dyn RecordListener> = sg_listener.clone();
@@ -224,7 +224,7 @@ fn run(
     let mut ran = records::RecordsEnd::default();
     if plan.count != Some(Amount::default()) {
         let before = match shared {
-            // There is one piece of such memory, and so one transfer at a time.
+            // There is one buffer of shared memory, and so one transfer at a time.
             Some(_) => Ok(RecordCounts::default()),
             None => blocks::go_ahead(&plan, &ends, &watch, pace(&sg_listener.plan), &held, || true),
         };
@@ -251,9 +251,9 @@ fn run(
     }
 }
 
-/// What disks that were reached by commands have to tell.
+/// Prints the notes of disks that were reached by commands.
 fn print_disk_notes(plan: &SgPlan, reporter: &SgReporter, ends: &OpenSides, held: &Held) {
-    let asked = plan.wishes.map(|wishes| wishes.dio);
+    let asked = plan.scsi_flags.map(|flags| flags.dio);
     let mut sum = DeviceCounts::default();
     for (end, asked) in [&ends.source, &ends.dest].into_iter().zip(asked) {
         let Some(counts) = end.device_counts() else { continue };
@@ -266,13 +266,13 @@ fn print_disk_notes(plan: &SgPlan, reporter: &SgReporter, ends: &OpenSides, held
     }
 }
 
-/// Bytes of a request and requests in flight, where they were asked for.
+/// Bytes per request and requests in flight, if specified.
 fn pace(plan: &SgPlan) -> (Option<u32>, Option<u32>) {
     let bytes = plan.transfer_blocks.map(|blocks| blocks.saturating_mul(plan.block_bytes()));
     (bytes.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX)), plan.in_flight)
 }
 
-/// `verbose=`: what the sides are, and which way the copy goes.
+/// `verbose=`: prints the kinds of both sides, and how the copy is made.
 fn print_copy_method(plan: &SgPlan, looked: &OpenedFacts, disks: &Disks, reporter: &SgReporter) {
     for (what, facts) in [("Input", &looked.source), ("Output", &looked.dest)] {
         reporter.print(&format!(" >> {what} file type: {}\n", facts.kind.name()));

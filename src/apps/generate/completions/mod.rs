@@ -1,18 +1,18 @@
-//! Completions of the shells: what clap makes of the definition, with the values and paths that it does not know.
+//! Shell completions: clap's script for the definition, with values and paths that clap does not know.
 use crate::apps::command::Command;
 use crate::apps::definition::definition_without;
 use clap::ValueHint;
 use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
 
-/// Values that are offered for options that clap only knows as text. What may be any number has one as an example.
+/// Values offered for options that are strings to clap. Options that accept any number have an example.
 const VALUES: &[(&str, &[&str])] = &[
     ("on-error", &["stop", "skip", "retry:3", "retry:3,skip"]),
     ("verify", &["all", "afterwards", "sample:1%"]),
-    ("expect", &["serial=", "model=", "wwn=", "size="]),
+    ("expect", &["serial=", "model=", "wwn=", "size=", "etag="]),
 ];
 
-/// The completions of `shell`. `hidden` is a command that is not offered.
+/// The completions for `shell`. `hidden` is a command that is not offered.
 pub(super) fn script(shell: Shell, commands: &[Command], hidden: &str) -> String {
     let mut haul = definition_without(commands, hidden);
     haul.build();
@@ -30,7 +30,8 @@ pub(super) fn script(shell: Shell, commands: &[Command], hidden: &str) -> String
     }
 }
 
-/// The command, and those below it, with values that shells can offer; no file names where text is wanted.
+/// The command and its subcommands, with values that shells can offer; no file names where a string is
+/// required.
 fn with_values(command: clap::Command, names: &[String]) -> clap::Command {
     let below: Vec<String> = command.get_subcommands().map(|below| below.get_name().to_owned()).collect();
     let is_help = command.get_name() == "help";
@@ -47,7 +48,7 @@ fn with_values(command: clap::Command, names: &[String]) -> clap::Command {
     below.into_iter().fold(command, |command, name| command.mut_subcommand(name, |below| with_values(below, names)))
 }
 
-/// The commands, each as its words behind `haul`, that take a device or file as an operand.
+/// The commands, each as its words after `haul`, that have a device or file as an operand.
 fn taking_paths(command: &clap::Command, words: &[String]) -> Vec<Vec<String>> {
     let is_path = |arg: &clap::Arg| matches!(arg.get_value_hint(), ValueHint::AnyPath | ValueHint::FilePath);
     let takes = !words.is_empty() && command.get_positionals().any(is_path);
@@ -58,8 +59,8 @@ fn taking_paths(command: &clap::Command, words: &[String]) -> Vec<Vec<String>> {
     takes.then(|| words.to_vec()).into_iter().chain(below).collect()
 }
 
-/// Operands are paths where the command takes any; `haul help` completes commands. What stands behind `=` in one word
-/// is several words to bash.
+/// Completes operands as paths if the command has any, and commands after `haul help`. bash splits a word at
+/// `=`.
 fn bash(script: &str, taking_paths: &[Vec<String>], names: &[String]) -> String {
     let of_paths: Vec<String> =
         taking_paths.iter().map(|words| format!("        haul__subcmd__{})", words.join("__subcmd__"))).collect();
@@ -94,7 +95,7 @@ const BEHIND_EQUALS: &str = "    if [[ ${cur} == \"=\" ]]; then
     fi
 ";
 
-/// Operands that are paths.
+/// Completes operands as paths.
 fn zsh(script: &str) -> String {
     let operand = |line: &str| line.starts_with("':") && line.contains(":_files'");
     let line = |line: &str| match operand(line) {
@@ -105,7 +106,7 @@ fn zsh(script: &str) -> String {
     lines.replacen("\n_haul() {", &format!("{}_haul() {{", include_str!("paths.zsh")), 1)
 }
 
-/// Devices, which fish would offer only behind `/dev/`; no files where there is no operand.
+/// Offers devices, which fish would offer only after `/dev/`; no files for commands without operands.
 fn fish(script: String, taking_paths: &[Vec<String>], names: &[String]) -> String {
     let condition = |words: &[String]| match words {
         [command, verb] => format!("__fish_haul_using_subcommand {command}; and __fish_seen_subcommand_from {verb}"),

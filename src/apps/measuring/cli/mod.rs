@@ -11,10 +11,11 @@ const PROFILE_EXAMPLES: &str = include_str!("help/profile-examples.txt");
 const STATUS: &str = include_str!("help/status.txt");
 const FILES: &str = include_str!("help/files.txt");
 
-const SEE_ALSO: &str = include_str!("help/see-also.txt");
+const TUNE_SEE_ALSO: &str = "# SEE ALSO\nhaul(1), haul-copy(1), haul-profile(1), hdparm(8), fio(1)\n";
+const PROFILE_SEE_ALSO: &str = "# SEE ALSO\nhaul(1), haul-tune(1), hdparm(8), fio(1), sg_rbuf(8)\n";
 
 /// Sections of the man page of `haul tune`.
-const TUNE_PAGE: &[&str] = &[SIZES, STATUS, ENVIRONMENT, FILES, TUNE_EXAMPLES, SEE_ALSO];
+const TUNE_PAGE: &[&str] = &[SIZES, STATUS, ENVIRONMENT, FILES, TUNE_EXAMPLES, TUNE_SEE_ALSO];
 
 /// Sections of the man page of `haul profile`.
-const PROFILE_PAGE: &[&str] = &[SIZES, STATUS, ENVIRONMENT, FILES, PROFILE_EXAMPLES, SEE_ALSO];
+const PROFILE_PAGE: &[&str] = &[SIZES, STATUS, ENVIRONMENT, FILES, PROFILE_EXAMPLES, PROFILE_SEE_ALSO];

@@ -1,4 +1,4 @@
-//! `haul profile` as clap sees it, and as [`ProfileOptions`].
+//! The arguments of `haul profile`, and their conversion to [`ProfileOptions`].
 use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;
 use crate::apps::measuring::cli::random::RandomArguments;

@@ -1,11 +1,11 @@
 //! Options of `haul profile --random`.
-use crate::apps::measuring::plan::RandomWish;
+use crate::apps::measuring::plan::RandomOptions;
 use crate::cli::words;
 use crate::core::Extent;
 use clap::Args;
 use std::time::Duration;
 
-/// Reads at random places.
+/// Reads at random offsets.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Random reads")]
 pub(crate) struct RandomArguments {
@@ -52,9 +52,9 @@ pub(crate) struct RandomArguments {
 }
 
 impl RandomArguments {
-    /// `None`: something else is measured.
-    pub(crate) fn into_options(self) -> Option<RandomWish> {
+    /// `None`: another measurement was requested.
+    pub(crate) fn into_options(self) -> Option<RandomOptions> {
         let RandomArguments { random, block_size, depth, range, seed, requests, slower_than } = self;
-        random.then_some(RandomWish { block_bytes: block_size, depth, range, seed, requests, slower_than })
+        random.then_some(RandomOptions { block_bytes: block_size, depth, range, seed, requests, slower_than })
     }
 }

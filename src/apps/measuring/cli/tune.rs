@@ -1,4 +1,4 @@
-//! `haul tune` as clap sees it, and as [`TuneOptions`].
+//! The arguments of `haul tune`, and their conversion to [`TuneOptions`].
 use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;
 use crate::apps::measuring::cli::write::WriteArguments;

@@ -1,13 +1,13 @@
 //! `--write` of `haul tune` and `haul profile`.
-use crate::apps::measuring::plan::WriteWish;
+use crate::apps::measuring::plan::WriteOptions;
 use crate::cli::expect;
 use crate::plan::Expectation;
 use clap::Args;
 
-/// What one `--expect` holds. An alias, so that clap takes it for one value.
+/// The properties of one `--expect`. An alias, so that clap treats it as one value.
 type Expectations = Vec<Expectation>;
 
-/// Whether writing is measured, and on what terms.
+/// Whether to measure writing, and under which conditions.
 #[derive(Debug, Args)]
 pub(crate) struct WriteArguments {
     /// Measure writing: to a new file, in a directory, on a device
@@ -38,9 +38,9 @@ pub(crate) struct WriteArguments {
 }
 
 impl WriteArguments {
-    /// `save`: what is found is to be kept.
-    pub(crate) fn into_options(self, save: bool) -> Option<WriteWish> {
+    /// `save`: the result is to be saved.
+    pub(crate) fn into_options(self, save: bool) -> Option<WriteOptions> {
         let expect = self.expect.into_iter().flatten().collect();
-        self.write.then_some(WriteWish { destroy: self.destroy, yes: self.yes, expect, save })
+        self.write.then_some(WriteOptions { destroy: self.destroy, yes: self.yes, expect, save })
     }
 }

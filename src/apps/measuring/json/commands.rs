@@ -1,4 +1,4 @@
-//! What a disk's commands cost without the medium, for programs.
+//! JSON about the latency of commands without medium access.
 use super::{costs, line};
 use crate::measure::Commands;
 use crate::report::json::object;

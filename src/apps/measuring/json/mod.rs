@@ -1,4 +1,4 @@
-//! What was measured, for programs. `docs/user/json.md` says what each field means.
+//! Measurements as JSON. `docs/user/json.md` describes the fields.
 mod commands;
 mod profile;
 mod random;
@@ -18,7 +18,7 @@ use crate::measure::{BadRange, Cost, MeasureFailure, Written, fit::Fit};
 use crate::report::json::object;
 use serde::Serialize;
 
-/// Who was measured.
+/// The measured disk or file.
 fn subject(facts: &Facts) -> impl Serialize {
     let identity = &facts.identity;
     object! {
@@ -37,7 +37,7 @@ fn subject(facts: &Facts) -> impl Serialize {
     }
 }
 
-/// What was written over.
+/// What was overwritten.
 fn written(written: &Written) -> impl Serialize {
     let left = written.left.as_ref();
     let place = |place: &Extent| object! { offset_bytes: place.offset, len_bytes: place.len };
@@ -51,7 +51,7 @@ fn written(written: &Written) -> impl Serialize {
     }
 }
 
-/// How measuring ended, in a word.
+/// How the measurement ended, in one word.
 fn ended(failure: Option<&MeasureFailure>) -> &'static str {
     match failure {
         None => "complete",
@@ -60,7 +60,7 @@ fn ended(failure: Option<&MeasureFailure>) -> &'static str {
     }
 }
 
-/// Why it failed, in a line.
+/// Why it failed, in one line.
 fn failure(failure: Option<&MeasureFailure>) -> Option<String> {
     match failure {
         Some(MeasureFailure::Broken(error)) => Some(crate::report::text::message(error)),
@@ -68,14 +68,14 @@ fn failure(failure: Option<&MeasureFailure>) -> Option<String> {
     }
 }
 
-/// The places that failed.
+/// The ranges that failed.
 fn bad(bad: &[BadRange]) -> Vec<impl Serialize> {
     bad.iter()
         .map(|BadRange { offset, len, why }| object! { offset_bytes: offset, len_bytes: len, error: why })
         .collect()
 }
 
-/// What commands of each size cost.
+/// The latency of commands of each size.
 fn costs(costs: &[Cost]) -> Vec<impl Serialize + use<>> {
     let cost = |cost: &Cost| {
         object! {

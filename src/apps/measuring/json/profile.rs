@@ -1,4 +1,4 @@
-//! What `haul profile` found, for programs.
+//! The result of `haul profile` as JSON.
 use super::commands::commands;
 use super::system_impact::system_impact;
 use super::{bad, costs, ended, failure, line, subject, written};
@@ -6,7 +6,7 @@ use crate::apps::measuring::report::Run;
 use crate::core::Op;
 use crate::measure::stats::median;
 use crate::measure::{Position, Profiled, Timed, WayCost};
-use crate::report::json::{SCHEMA, object};
+use crate::report::json::{SCHEMA, command_line, object};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub fn profile(run: &Run<'_>, found: &Profiled) -> impl Serialize {
     object! {
         schema: SCHEMA,
         report: "profile",
-        command: run.words,
+        command: command_line(run.words),
         label: run.label,
         subject: subject(run.facts),
         operation: run.op.name(),
@@ -53,13 +53,13 @@ fn way(way: &WayCost) -> impl Serialize + use<> {
     }
 }
 
-/// What `haul profile --timing --json` prints; `from` is the byte at which each run began, `each` how
-/// long it was meant to be.
+/// What `haul profile --timing --json` prints; `from` is the offset at which each run began, `each` its
+/// intended duration.
 pub fn timing(run: &Run<'_>, from: u64, timed: &Timed, each: Duration) -> impl Serialize {
     object! {
         schema: SCHEMA,
         report: "timing",
-        command: run.words,
+        command: command_line(run.words),
         label: run.label,
         subject: subject(run.facts),
         offset_bytes: from,

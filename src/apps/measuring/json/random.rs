@@ -1,8 +1,8 @@
-//! What `haul profile --random` found, for programs.
+//! The result of `haul profile --random` as JSON.
 use super::{bad, ended, failure, subject};
 use crate::apps::measuring::report::Run;
 use crate::measure::{RandomFound, RandomReads, SlowRead};
-use crate::report::json::{SCHEMA, object};
+use crate::report::json::{SCHEMA, command_line, object};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub fn random(run: &Run<'_>, reads: &RandomReads, found: &RandomFound) -> impl S
     object! {
         schema: SCHEMA,
         report: "random",
-        command: run.words,
+        command: command_line(run.words),
         label: run.label,
         subject: subject(run.facts),
         engine: run.engine.name(),

@@ -1,8 +1,8 @@
-//! What `haul profile --sustained` found, for programs.
+//! The result of `haul profile --sustained` as JSON.
 use super::{bad, ended, failure, subject, written};
 use crate::apps::measuring::report::Run;
 use crate::measure::{Stage, Sustained, TemperatureReading};
-use crate::report::json::{SCHEMA, object};
+use crate::report::json::{SCHEMA, command_line, object};
 use serde::Serialize;
 
 /// What `haul profile --write --sustained --json` prints; `bytes` were to be written.
@@ -12,7 +12,7 @@ pub fn sustained(run: &Run<'_>, found: &Sustained, bytes: u64) -> impl Serialize
     object! {
         schema: SCHEMA,
         report: "sustained",
-        command: run.words,
+        command: command_line(run.words),
         label: run.label,
         subject: subject(run.facts),
         written: run.written.map(written),

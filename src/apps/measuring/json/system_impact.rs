@@ -1,9 +1,9 @@
-//! The effect of reading a disk on system impact, for programs.
+//! The system impact of reading a disk as JSON.
 use crate::measure::{Effect, Memory, Profiled, Way};
 use crate::report::json::object;
 use serde::Serialize;
 
-/// What is reported about it; `None` where it was not examined.
+/// The system impact; `None` if it was not measured.
 pub(super) fn system_impact(found: &Profiled) -> Option<impl Serialize> {
     let looked = found.system_impact.as_ref()?;
     let known = looked.as_ref().ok();

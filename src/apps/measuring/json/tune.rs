@@ -1,9 +1,9 @@
-//! What `haul tune` found, for programs.
+//! The result of `haul tune` as JSON.
 use super::{bad, ended, failure, subject, written};
 use crate::apps::measuring::report::{Run, requests_per_s, state};
 use crate::measure::stats::mad;
 use crate::measure::{BestPoint, Entry, Point, State, Trial, Tuned};
-use crate::report::json::{SCHEMA, object};
+use crate::report::json::{SCHEMA, command_line, object};
 use serde::Serialize;
 
 /// What `haul tune --json` prints.
@@ -11,7 +11,7 @@ pub fn tune(run: &Run<'_>, tuned: &Tuned) -> impl Serialize {
     object! {
         schema: SCHEMA,
         report: "tune",
-        command: run.words,
+        command: command_line(run.words),
         label: run.label,
         subject: subject(run.facts),
         operation: run.op.name(),

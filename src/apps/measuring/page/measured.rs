@@ -1,25 +1,25 @@
-//! What every page of something measured has.
+//! The parts that all pages about measurements have.
 use crate::core::{Facts, Machine, Op};
 use crate::report::page::{Page, bare, capital, device, frame};
 use crate::report::units;
 use std::time::SystemTime;
 
-/// What every page of something measured is made of.
+/// The data of every page about a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'a> {
-    /// What was measured.
+    /// The measured disk or file.
     pub facts: &'a Facts,
     /// Reading or writing.
     pub op: Op,
-    /// Where.
+    /// The machine.
     pub machine: &'a Machine,
-    /// The command line behind the program's name.
+    /// The command line without the program's name.
     pub words: &'a [String],
-    /// When it began.
+    /// The start of the measurement.
     pub started: SystemTime,
-    /// What makes the figures doubtful.
+    /// Reasons to doubt the results.
     pub warnings: &'a [String],
-    /// What a terminal showed of the answer.
+    /// The answer as printed on a terminal.
     pub shown_text: &'a str,
 }
 
@@ -41,13 +41,13 @@ pub(crate) fn rate(bytes_per_s: f64) -> String {
     units::rate_at_a_glance(bytes_per_s.round() as u64)
 }
 
-/// Rows of a report as names and values; what is empty is left out.
+/// Rows of a report as names and values, without empty ones.
 pub(crate) fn rows(rows: Vec<(&'static str, String)>) -> Vec<(String, String)> {
-    let told = rows.into_iter().filter(|(_, words)| !words.is_empty());
-    // The name of a program stays what it is.
+    let reported = rows.into_iter().filter(|(_, words)| !words.is_empty());
+    // The name of a program keeps its case.
     let named = |name: &str| if name == "dd" { name.to_owned() } else { capital(name) };
-    told.map(|(name, words)| (named(name), bare(&words))).collect()
+    reported.map(|(name, words)| (named(name), bare(&words))).collect()
 }
 
-/// That measuring ended before its time.
+/// The note that the measurement ended early.
 pub(crate) const PARTIAL: &str = "The measurement ended early: results so far.";

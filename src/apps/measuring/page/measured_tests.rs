@@ -23,7 +23,7 @@ fn disk() -> Facts {
     examples::disk("/dev/sdb", 1 << 40)
 }
 
-/// With slashes, which need no escape.
+/// The page with its slashes unescaped.
 fn bare(page: String) -> String {
     page.replace("&#x2f;", "/")
 }
@@ -49,7 +49,8 @@ fn times(costs: &[Cost]) -> Vec<(f64, f64)> {
     costs.iter().map(|cost| (f64::from(cost.bytes), cost.seconds)).collect()
 }
 
-/// A disk that turns, reached at its node: 200 MB/s outside, 105 inside, and 40 at one slow place.
+/// A rotational disk, reached at its node: 200 MB/s on the outer tracks, 105 on the inner ones, and 40 at one
+/// slow position.
 fn found() -> Profiled {
     let position = |number: u32| {
         let offset = (1u64 << 40) / 40 * (2 * u64::from(number) + 1);
@@ -74,7 +75,7 @@ fn found() -> Profiled {
 }
 
 #[test]
-fn the_rate_by_position_is_read_off_where_it_was_measured() {
+fn the_chart_of_rate_by_position_has_the_measured_points() {
     let page = page_of(&found(), Op::Read);
     let place = |position: &Position| (position.zone.offset as f64, position.zone.bytes_per_s);
     let zones: Vec<(f64, f64)> = found().positions.iter().map(place).collect();
@@ -84,7 +85,7 @@ fn the_rate_by_position_is_read_off_where_it_was_measured() {
     let bars: Vec<(f64, f64)> = found().positions.into_iter().flat_map(range).collect();
     let rings = [(zones[0], "fastest: 200.0 MB/s"), (zones[7], "slowest: 40.0 MB/s")];
     assert_marked(&page, "zones", [false, false], &bars, &rings);
-    // The axis is that of the whole disk, and rates stand on 0.
+    // The axis covers the whole disk, and rates start at 0.
     assert!(charts(&page, "zones")[0].contains("\n1 TB\n"));
     for words in [
         "Reading all of it takes about 2 h 00 min: 40.0 MB/s to 200.0 MB/s by position",
@@ -99,14 +100,14 @@ fn the_rate_by_position_is_read_off_where_it_was_measured() {
 }
 
 #[test]
-fn what_a_command_costs_is_read_off_with_and_without_the_medium() {
+fn the_chart_of_command_costs_has_reads_and_cached_reads() {
     let page = page_of(&found(), Op::Read);
     let alone = found().commands.unwrap();
     for (id, costs, words, mark) in [
         ("command-cost", &found().costs, "Fixed latency 100 µs, then 1.00 GB/s", "fixed latency 100 µs"),
         ("read-buffer", &alone.buffer, "Fixed latency 20 µs, then 1.00 GB/s", "fixed latency 20 µs"),
     ] {
-        // The line goes through what was measured, for that was made so.
+        // The data was made so that the line fits exactly.
         assert_drawn(&page, id, LOG, &[times(costs), times(costs)]);
         let range = |cost: &Cost| [cost.range_s.0, cost.range_s.1].map(|seconds| (f64::from(cost.bytes), seconds));
         let bars: Vec<(f64, f64)> = costs.iter().flat_map(range).collect();
@@ -118,7 +119,7 @@ fn what_a_command_costs_is_read_off_with_and_without_the_medium() {
 }
 
 #[test]
-fn a_line_that_fits_nothing_is_not_moved_to_what_was_measured() {
+fn a_fitted_line_is_not_snapped_to_measured_points() {
     let mut found = found();
     found.fit = found.commands.as_ref().unwrap().buffer_fit;
     let on_line = times(&found.commands.as_ref().unwrap().buffer);
@@ -126,7 +127,7 @@ fn a_line_that_fits_nothing_is_not_moved_to_what_was_measured() {
 }
 
 #[test]
-fn the_best_way_is_named_unless_the_page_cache_helped_it() {
+fn the_best_point_is_named_unless_the_page_cache_served_it() {
     let page = page_of(&found(), Op::Read);
     assert!(page.contains("Indirect is fastest with 200.0 MB/s; direct uses the least CPU time, 0.028 s per GB."));
     let row = "<td>direct</td><td>190.0 MB/s</td><td>171.0 MB/s to 209.0 MB/s</td><td>0.028</td><td>25 %</td>\
@@ -146,7 +147,7 @@ fn the_best_way_is_named_unless_the_page_cache_helped_it() {
 }
 
 #[test]
-fn a_sweep_is_read_off_a_curve_for_each_depth_and_says_what_is_enough() {
+fn a_sweep_has_a_curve_per_depth_and_names_sufficient_settings() {
     let point = |way, power: u32, depth| Point { way, block_bytes: 1 << power, depth };
     let points: Vec<Point> =
         [1, 8].into_iter().flat_map(|depth| (9..=22).map(move |power| point(Way::Direct, power, depth))).collect();
@@ -182,14 +183,14 @@ fn a_sweep_is_read_off_a_curve_for_each_depth_and_says_what_is_enough() {
         "{page}"
     );
     assert!(!page.contains("(cached)") && !page.contains("ended before its time"), "{page}");
-    // The headline, and above the chart.
+    // In the headline, and above the chart.
     assert_eq!(page.matches(words).count(), 2, "{page}");
     assert!(page.contains("</span>1 in flight</span>") && page.contains("</span>8 in flight</span>"), "{page}");
     let alone = Tuned { answer: tuned.answer.map(|found| BestPoint { pick: found.best, ..found }), ..tuned };
     assert!(page_of(&alone).contains("in flight: 390.0 MB/s, no other setting is faster"));
 }
 
-/// Four rounds whose runs differ; larger blocks are a little faster.
+/// Four rounds with different rates; larger blocks are slightly faster.
 fn noisy() -> Tuned {
     let points: Vec<Point> =
         (14..=22).map(|power| Point { way: Way::Direct, block_bytes: 1 << power, depth: 2 }).collect();
@@ -236,7 +237,7 @@ fn table_chart_and_answer_of_a_sweep_have_the_same_rate_and_spread() {
 }
 
 #[test]
-fn random_reads_are_read_off_as_steps_with_their_percentiles() {
+fn the_chart_of_random_reads_has_steps_and_percentiles() {
     let times = [vec![90; 60], vec![180; 39], vec![3000; 1]].concat();
     let found = RandomFound::of_times(&times);
     let reads = RandomReads {
@@ -287,7 +288,7 @@ fn trial(point: Point, bytes_per_s: f64) -> Trial {
 }
 
 #[test]
-fn sustained_writing_is_read_off_with_the_rates_that_held() {
+fn the_chart_of_sustained_writing_has_its_steady_rates() {
     let mut steps: Vec<WriteMoment> = Vec::new();
     for step in 0..60u64 {
         let rate = if step < 30 { 4e8 } else { 1e8 };
@@ -312,7 +313,7 @@ fn sustained_writing_is_read_off_with_the_rates_that_held() {
 }
 
 #[test]
-fn what_reading_does_to_others_has_a_row_for_each_way() {
+fn the_system_impact_has_a_row_for_each_way() {
     let effect = |way: Option<Way>, kept_least: f64| Effect {
         way,
         read_bytes: if way.is_some() { 1 << 30 } else { 0 },
@@ -337,7 +338,7 @@ fn what_reading_does_to_others_has_a_row_for_each_way() {
 }
 
 #[test]
-fn what_makes_figures_doubtful_stands_before_them() {
+fn caveats_precede_the_figures() {
     let (disk, machine) = (disk(), Machine::default());
     let warnings = ["it is a loop device".to_owned()];
     let doubtful = || Measured { warnings: &warnings, ..measured(&disk, Op::Read, &machine) };

@@ -1,4 +1,4 @@
-//! What was measured, as a page with charts.
+//! Measurements as pages with charts.
 mod measured;
 mod profile;
 mod random;

@@ -1,4 +1,4 @@
-//! The page of `haul profile`: the zone curve, what a command costs, the ways of reading.
+//! The page of `haul profile`: the rate by position, the latency of commands, the read methods.
 use crate::apps::measuring::page::measured::{Measured, PARTIAL, page, rate};
 use crate::apps::measuring::report as measuring;
 use crate::core::Op;
@@ -73,7 +73,7 @@ fn zones(found: &Profiled, op: Op, size: u64) -> Option<Figure> {
     Some(Figure::new("zones", "Rate by position", &what, &chart, Some(table)).answering(&answer))
 }
 
-/// The slowest and the fastest run.
+/// The lowest and the highest rate of the runs.
 fn rate_range((low, high): (f64, f64)) -> String {
     format!("{} to {}", rate(low), rate(high))
 }
@@ -106,7 +106,7 @@ fn cost_figure([id, title, what]: [&'static str; 3], costs: &[Cost], fit: Option
     let smallest = points[0].0;
     let measured = Curve::new("measured", 0, Shape::Dots, points).with_bars(bars);
     let curves: Vec<Curve> = fitted.into_iter().chain([measured]).collect();
-    // A line that fits badly has places far from all that was measured.
+    // A line that fits badly has points far from all measurements.
     let heights = curves.iter().flat_map(|curve| &curve.points).map(|point| point.1);
     let ends = costs.iter().map(range_us).flat_map(|(low, high)| [low, high]);
     let up = Axis::over(Quantity::Latency, heights.chain(ends));
@@ -165,7 +165,8 @@ fn ways(found: &Profiled, op: Op) -> Option<Figure> {
     Some(Figure::of_table("ways", title, what, table).answering(&best_way(&found.ways)))
 }
 
-/// Which way is fastest, and which takes least of the processor; those that the page cache helped do not count.
+/// The fastest read method, and the one with the lowest CPU time; those that the page cache helped are
+/// excluded.
 fn best_way(ways: &[WayCost]) -> String {
     let fair = || ways.iter().filter(|way| !way.cached);
     let fast = fair().max_by(|one, other| one.bytes_per_s.total_cmp(&other.bytes_per_s));

@@ -59,7 +59,7 @@ fn distribution(found: &RandomFound) -> Option<Figure> {
     )
 }
 
-/// Nothing where no bound was given, or no read took longer.
+/// `None` if no bound was given, or no read took longer.
 fn slow(reads: &RandomReads, found: &RandomFound) -> Option<Figure> {
     let bound = us(reads.slower_than?.as_secs_f64() * 1e6);
     if found.slow.is_empty() {

@@ -46,7 +46,7 @@ fn curve(found: &Sustained) -> Option<Figure> {
     Some(Figure::new("sustained", "Rate of writing over time", what, &chart, Some(table)))
 }
 
-/// The rates that the sentence is about, each in the middle of its time.
+/// The rates of the sentence, each in the middle of its time.
 fn marks(stages: &[Stage]) -> Vec<Mark> {
     let mark = |name: &str, stage: &Stage| {
         let middle = stage.from.seconds.midpoint(stage.to.seconds);

@@ -1,4 +1,4 @@
-//! The page of `haul tune`: the sweep, and the answer in it.
+//! The page of `haul tune`: the sweep, and the answer marked in it.
 use crate::apps::measuring::page::measured::{Measured, PARTIAL, page, rate, rows};
 use crate::apps::measuring::report as measuring;
 use crate::measure::{BestPoint, Entry, Point, Trial, Tuned, Way};
@@ -24,7 +24,7 @@ pub fn tune(tuned: &Tuned, measured: Measured<'_>) -> String {
     render(page)
 }
 
-/// The setting that is good enough, and what for.
+/// The recommended setting, and its purpose.
 fn enough(found: &BestPoint) -> String {
     let setting =
         |point: Point| format!("{} blocks, {} in flight", units::block(point.block_bytes.into()), point.depth);
@@ -35,11 +35,11 @@ fn enough(found: &BestPoint) -> String {
     format!("{}: {}, {of_best}", setting(found.pick), rate(found.pick_bytes_per_s))
 }
 
-/// The names of the points that are marked, in the chart and in the table.
+/// The names of the marked points, in the chart and in the table.
 const ANSWER: &str = "answer";
 const BEST: &str = "best";
 
-/// What a point is in the answer; nothing where it is neither.
+/// The role of a point in the answer; empty if it has none.
 fn part_in(found: &BestPoint, point: Point) -> &'static str {
     match point {
         _ if point == found.pick => ANSWER,
@@ -48,7 +48,7 @@ fn part_in(found: &BestPoint, point: Point) -> &'static str {
     }
 }
 
-/// The answer, and what is faster; their rates are in the sentence and in the table.
+/// The answer, and the faster points; their rates are in the sentence and in the table.
 fn marks(found: &BestPoint) -> (&'static str, Vec<Mark>) {
     let mark = |name: &str, point: Point, bytes_per_s: f64| Mark {
         label: name.to_owned(),
@@ -61,7 +61,7 @@ fn marks(found: &BestPoint) -> (&'static str, Vec<Mark>) {
     }
 }
 
-/// A curve for each depth.
+/// A chart with a curve for each depth.
 fn sweep(tuned: &Tuned, way: Way, id: &'static str) -> Option<Figure> {
     let entries: Vec<&Entry> =
         tuned.sweep.entries().iter().filter(|entry| entry.point.way == way && entry.rate().is_some()).collect();

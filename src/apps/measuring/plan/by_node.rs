@@ -1,10 +1,10 @@
-//! The ways to measure a disk that takes SCSI commands at a node of its own, beside the one it is measured by anyway.
+//! Additional transfer modes for measuring a disk that accepts SCSI commands at a node.
 use crate::apps::measuring::plan::Measuring;
 use crate::core::{CommandSet, EngineKind, Facts, PlanSide, Transfers};
 
-/// The disk of `plan`, read through memory of the node's driver, and through memory that the driver shares. None for
-/// what has no such node; nor where a queue of commands is not available, of another engine than `ring` or of a node
-/// that may only be read: then the driver copies whatever it is asked for.
+/// The disk of `plan`, read through memory of the node's driver, and through memory that the driver shares.
+/// None without such a node; nor without a queue of commands, as with an engine other than `ring` or a
+/// read-only node: then the driver always copies.
 pub fn ways_by_node(plan: &Measuring, facts: &Facts) -> Vec<(Transfers, PlanSide)> {
     let Some((_, side)) = plan.ways.first() else { return Vec::new() };
     let Some(through) = side.through.as_ref().filter(|through| through.node.commands == CommandSet::Scsi) else {
@@ -16,7 +16,7 @@ pub fn ways_by_node(plan: &Measuring, facts: &Facts) -> Vec<(Transfers, PlanSide
     let way = |transfers| {
         let mut side = side.clone();
         let mut through = through.clone();
-        through.wishes.transfers = transfers;
+        through.options.transfers = transfers;
         side.through = Some(through);
         (transfers, side)
     };
@@ -41,16 +41,16 @@ mod tests {
 
     fn transfers(facts: &Facts, engine: Option<EngineKind>) -> Vec<Transfers> {
         let plan = measure(facts, engine, &Host { ring_refused: None }).unwrap();
-        assert_eq!(plan.ways[0].1.through.as_ref().unwrap().wishes.transfers, Transfers::Direct);
+        assert_eq!(plan.ways[0].1.through.as_ref().unwrap().options.transfers, Transfers::Direct);
         let ways = ways_by_node(&plan, facts);
         for (transfers, side) in &ways {
-            assert_eq!(side.through.as_ref().unwrap().wishes.transfers, *transfers);
+            assert_eq!(side.through.as_ref().unwrap().options.transfers, *transfers);
         }
         ways.into_iter().map(|(transfers, _)| transfers).collect()
     }
 
     #[test]
-    fn a_scsi_node_is_read_through_memory_of_the_driver_too_and_nothing_else_is() {
+    fn only_a_scsi_node_is_also_read_through_driver_memory() {
         assert_eq!(transfers(&node(CommandSet::Scsi), None), [Transfers::Copied, Transfers::Shared]);
         assert_eq!(transfers(&node(CommandSet::Scsi), Some(EngineKind::Threads)), []);
         assert_eq!(transfers(&node(CommandSet::Nvme), None), []);

@@ -1,8 +1,8 @@
-//! What `haul tune` and `haul profile` are asked for, and how what they measure is opened: pure.
-use super::wish::{RandomWish, WriteWish};
+//! The options of `haul tune` and `haul profile`, and how the measured disk is opened: pure.
+use super::requests::{RandomOptions, WriteOptions};
 use crate::core::{
-    Access, Cache, CommandOptions, EndpointKind, EngineKind, Error, Existing, Facts, Host, Kind, Op, PlanSide, Result,
-    Through,
+    Access, AddressMap, Cache, CommandOptions, EndpointKind, EngineKind, Error, Existing, Facts, Host, Kind, Op,
+    PlanSide, Result, Through,
 };
 use crate::measure::BufferOptions;
 use crate::plan::plan_input::in_memory;
@@ -10,55 +10,55 @@ use crate::plan::words;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Less than this tells nothing of a disk, in bytes.
+/// Smallest size that gives a meaningful result for a disk, in bytes.
 const BYTES_MIN: u64 = 1 << 20;
 
-/// Most bytes in flight while measuring, in bytes: two of the largest blocks, more than any device gains by.
+/// Limit of bytes in flight while measuring: two of the largest blocks; no device is faster with more.
 pub const MEASURED_IN_FLIGHT_BYTES: u64 = 128 << 20;
 
-/// How a table of numbers is to be printed.
+/// The form of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TableStyle {
-    /// Columns for people.
+    /// Aligned columns.
     #[default]
     Text,
     /// One JSON document.
     Json,
-    /// Comma-separated values, a line for each row and one for their names.
+    /// Comma-separated values: a header line, and one line for each row.
     Csv,
 }
 
-/// What `haul tune` was asked for.
+/// The options of `haul tune`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TuneOptions {
     /// The disk or file.
     pub path: String,
-    /// Fewer points, a few seconds.
+    /// Fewer points, for a result in a few seconds.
     pub quick: bool,
-    /// About how long; `None`: as long as it should.
+    /// Approximate duration; `None`: the default.
     pub time: Option<Duration>,
-    /// Keep the answer, for copies to begin with.
+    /// Save the answer, with which copies then begin.
     pub save: bool,
     /// Measure writing; `None`: reading.
-    pub write: Option<WriteWish>,
-    /// Measure nothing: put back what a run that was interrupted left.
+    pub write: Option<WriteOptions>,
+    /// Measure nothing: restore what an interrupted run overwrote.
     pub restore: bool,
     /// `None`: auto.
     pub engine: Option<EngineKind>,
-    /// How the table is printed.
+    /// The form of the table.
     pub style: TableStyle,
-    /// What the user calls the run.
+    /// The user's label for the run.
     pub label: Option<String>,
-    /// A page with charts, in this file.
+    /// The file of a page with charts.
     pub report: Option<PathBuf>,
 }
 
 /// Where `haul profile --timing` reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimingFrom {
-    /// From this byte on.
+    /// From this offset.
     Byte(u64),
-    /// From the place of this number on, of those that a profile measures.
+    /// From the position of this number, of those that a profile measures.
     Place(u32),
 }
 
@@ -68,55 +68,54 @@ impl Default for TimingFrom {
     }
 }
 
-/// What `haul profile` was asked for.
+/// The options of `haul profile`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProfileOptions {
     /// The disk or file.
     pub path: String,
-    /// Only the rate at one place.
+    /// Only the rate at one position.
     pub timing: bool,
-    /// Which.
+    /// The position.
     pub from: TimingFrom,
-    /// Only READ BUFFER, of a disk that is reached by SCSI commands.
+    /// Only READ BUFFER, for a disk that is reached by SCSI commands.
     pub read_buffer: Option<BufferOptions>,
-    /// Places of the zone curve; `None`: as many as there should be.
+    /// Number of positions at which to measure the rate; `None`: the default.
     pub positions: Option<u32>,
-    /// Only reads at random places.
-    pub random: Option<RandomWish>,
-    /// Only how the rate of writing holds, over so many bytes.
+    /// Only reads at random offsets.
+    pub random: Option<RandomOptions>,
+    /// Only the sustained write rate, over this many bytes.
     pub sustained_bytes: Option<u64>,
     /// Measure writing; `None`: reading.
-    pub write: Option<WriteWish>,
-    /// About how long; `None`: as long as it should.
+    pub write: Option<WriteOptions>,
+    /// Approximate duration; `None`: the default.
     pub time: Option<Duration>,
     /// `None`: auto.
     pub engine: Option<EngineKind>,
-    /// How the table is printed.
+    /// The form of the table.
     pub style: TableStyle,
-    /// What the user calls the run.
+    /// The user's label for the run.
     pub label: Option<String>,
-    /// A page with charts, in this file.
+    /// The file of a page with charts.
     pub report: Option<PathBuf>,
 }
 
-/// How something is opened to be measured.
+/// How a disk or file is opened for measuring.
 #[derive(Clone, Debug)]
 pub struct Measuring {
-    /// Each cache mode that is available, direct first, with how it is opened.
+    /// Each available cache mode, direct first, and how to open it.
     pub ways: Vec<(Cache, PlanSide)>,
     /// How requests are kept in flight.
     pub engine: EngineKind,
-    /// Bytes of it.
+    /// Size in bytes.
     pub size: u64,
-    /// What the figures are not, or may not be.
+    /// Reasons to doubt the results.
     pub warnings: Vec<String>,
 }
 
-/// How the disk or file with these `facts` is opened to be read and measured.
+/// How the disk or file with these `facts` is opened for measuring reads.
 ///
 /// # Errors
-/// Usage for what has no places to read at, Refused for what is small, Unsupported for an engine that is not
-/// available.
+/// Usage if it has no offsets, Refused if it is too small, Unsupported for an engine that is not available.
 pub fn measure(facts: &Facts, engine: Option<EngineKind>, host: &Host) -> Result<Measuring> {
     measure_by(facts, Op::Read, engine, host)
 }
@@ -139,13 +138,13 @@ pub(crate) fn measure_by(facts: &Facts, op: Op, engine: Option<EngineKind>, host
     let direct = facts.direct.filter(|_| !in_memory(facts));
     let align = direct.map(|direct| direct.offset_bytes.max(facts.logical_block_bytes));
     if let Some(node) = through {
-        let through = Through { node, wishes: CommandOptions::default() };
+        let through = Through { node, options: CommandOptions::default() };
         ways.push((Cache::Direct, side(facts, Cache::Direct, facts.logical_block_bytes.max(1), Some(through))));
     } else {
         ways.extend(align.map(|align| (Cache::Direct, side(facts, Cache::Direct, align, None))));
         ways.push((Cache::Keep, side(facts, Cache::Keep, 1, None)));
     }
-    Ok(Measuring { ways, engine: chosen(engine, host)?, size, warnings: worries(facts, op, align.is_some()) })
+    Ok(Measuring { ways, engine: chosen(engine, host)?, size, warnings: doubts(facts, op, align.is_some()) })
 }
 
 fn side(facts: &Facts, cache: Cache, offset_align_bytes: u32, through: Option<Through>) -> PlanSide {
@@ -153,7 +152,7 @@ fn side(facts: &Facts, cache: Cache, offset_align_bytes: u32, through: Option<Th
         address: facts.address.clone(),
         path: facts.path.clone(),
         kind: facts.kind,
-        offset: 0,
+        map: AddressMap::from(0),
         access: Access { cache, offset_align_bytes, exclusive: false, existing: Existing::Keep },
         lock: None,
         moves_head: false,
@@ -173,8 +172,8 @@ fn chosen(engine: Option<EngineKind>, host: &Host) -> Result<EngineKind> {
     }
 }
 
-/// Why figures may be those of a memory and not of a disk.
-fn worries(facts: &Facts, op: Op, direct: bool) -> Vec<String> {
+/// Reasons why the results may be those of memory instead of a disk.
+fn doubts(facts: &Facts, op: Op, direct: bool) -> Vec<String> {
     let mut warnings = Vec::new();
     if in_memory(facts) {
         warnings.push(format!("the file system of {} is in memory: this measures memory", facts.address));
@@ -199,12 +198,13 @@ fn worries(facts: &Facts, op: Op, direct: bool) -> Vec<String> {
     warnings
 }
 
-/// The rate above which the figures cannot be those of the medium or its link, in bytes a second, and what says so.
+/// The rate above which the results cannot be those of the medium or its link, in bytes per second, and the
+/// name of that limit.
 pub fn ceiling(facts: &Facts) -> Option<(u64, &'static str)> {
     let transport = facts.identity.transport.as_deref()?;
-    // A virtual disk says that it turns and is anything.
+    // A virtual disk may report that it is rotational regardless of its medium.
     if facts.queue.rotational == Some(true) && ["sata", "ata", "usb", "scsi", "sas"].contains(&transport) {
-        // Two heads at once, on the outer tracks of the fastest disks sold, give 550 MB/s.
+        // The fastest disks sold, with two actuators, reach 550 MB/s on the outer tracks.
         return Some((600_000_000, "a rotational disk"));
     }
     match transport {
@@ -230,7 +230,7 @@ mod tests {
     const HOST: Host = Host { ring_refused: None };
 
     #[test]
-    fn a_disk_is_measured_direct_first_and_buffered_and_never_for_itself_alone() {
+    fn a_disk_is_measured_direct_first_then_buffered_without_exclusive_open() {
         let plan = measure(&disk(), None, &HOST).unwrap();
         let caches: Vec<Cache> = plan.ways.iter().map(|(cache, _)| *cache).collect();
         assert_eq!((caches.as_slice(), plan.engine), (&[Cache::Direct, Cache::Keep][..], EngineKind::Ring));
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_measured_is_refused_with_a_reason() {
+    fn sources_that_cannot_be_measured_are_refused_with_a_reason() {
         let small = Facts { size: Some(4096), ..disk() };
         let pipe = Facts::new("-", EndpointKind::Pipe);
         let no_ring = Host { ring_refused: Some("EPERM".to_owned()) };
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_passes_for_a_disk_is_warned_of() {
+    fn a_disk_in_memory_is_warned_of() {
         let in_memory = Facts { filesystem: Some("tmpfs".to_owned()), kind: EndpointKind::File, ..disk() };
         let plan = measure(&in_memory, None, &HOST).unwrap();
         assert!(plan.ways.len() == 1 && plan.warnings[0].contains("in memory"), "{plan:?}");

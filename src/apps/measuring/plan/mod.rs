@@ -2,7 +2,7 @@
 mod by_node;
 mod measuring;
 mod random;
-mod wish;
+mod requests;
 mod writing;
 
 pub use by_node::ways_by_node;
@@ -10,5 +10,5 @@ pub use measuring::{
     MEASURED_IN_FLIGHT_BYTES, Measuring, ProfileOptions, TableStyle, TimingFrom, TuneOptions, ceiling, measure,
 };
 pub use random::random_reads;
-pub use wish::{RandomWish, WriteWish};
+pub use requests::{RandomOptions, WriteOptions};
 pub use writing::{KEPT_BYTES_MAX, WriteDest, WriteScope, Writing, may_measure_writing, measure_writing};

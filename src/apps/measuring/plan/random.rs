@@ -1,27 +1,27 @@
 //! What `haul profile --random` reads: pure.
-use super::wish::RandomWish;
+use super::requests::RandomOptions;
 use crate::apps::measuring::plan::measuring::Measuring;
 use crate::core::{Cache, Error, Extent, Facts, Kind, Result};
 use crate::measure::{Point, RandomReads, Way};
 use crate::plan::words;
 use std::time::Duration;
 
-/// Bytes of a read where nothing was asked for: a page, as most programs read.
+/// Default size of a read, in bytes: a page, as most programs read.
 const BLOCK_BYTES: u32 = 4096;
 
-/// How long where nothing was asked for.
+/// Default duration.
 const TIME: Duration = Duration::from_secs(10);
 
-/// With a number of reads and no time: a day.
+/// Limit with a number of reads but no time: a day.
 const TIME_MAX: Duration = Duration::from_secs(86_400);
 
-/// What is read of the disk or file that is opened by `plan`, with memory for `memory_bytes`; `seed` where none was
-/// asked for.
+/// The reads for the disk or file that is opened by `plan`, with memory for `memory_bytes`; `seed` is used if
+/// none was given.
 ///
 /// # Errors
 /// Usage for a block size or range that the disk does not have.
 pub fn random_reads(
-    wish: &RandomWish,
+    options: &RandomOptions,
     facts: &Facts,
     plan: &Measuring,
     memory_bytes: u64,
@@ -32,12 +32,12 @@ pub fn random_reads(
     let (cache, side) = &plan.ways[0];
     let way = if *cache == Cache::Direct { Way::Direct } else { Way::Buffered };
     let align = side.access.offset_align_bytes.max(1);
-    let block_bytes = wish.block_bytes.unwrap_or(BLOCK_BYTES.next_multiple_of(align));
+    let block_bytes = options.block_bytes.unwrap_or(BLOCK_BYTES.next_multiple_of(align));
     if !block_bytes.is_multiple_of(align) {
         let what = format!("--block-size {block_bytes}: reads of {} must be multiples of {align} bytes", facts.address);
         return usage(what, format!("Give {} or a multiple of {align}.", block_bytes.next_multiple_of(align)));
     }
-    let depth = wish.depth.unwrap_or(1);
+    let depth = options.depth.unwrap_or(1);
     let in_flight = u64::from(block_bytes) * u64::from(depth);
     if in_flight > memory_bytes {
         let (asked, most) = (words::size(in_flight), words::size(memory_bytes));
@@ -46,7 +46,7 @@ pub fn random_reads(
             "Reduce one of them.".to_owned(),
         );
     }
-    let range = wish.range.unwrap_or(Extent::new(0, plan.size));
+    let range = options.range.unwrap_or(Extent::new(0, plan.size));
     let end = range.offset.checked_add(range.len);
     if end.is_none_or(|end| end > plan.size) {
         let (first, len) = (range.offset, range.len);
@@ -60,10 +60,10 @@ pub fn random_reads(
     Ok(RandomReads {
         point: Point { way, block_bytes, depth },
         range,
-        seed: wish.seed.unwrap_or(seed),
-        requests: wish.requests,
-        time: time.unwrap_or(if wish.requests.is_some() { TIME_MAX } else { TIME }),
-        slower_than: wish.slower_than,
+        seed: options.seed.unwrap_or(seed),
+        requests: options.requests,
+        time: time.unwrap_or(if options.requests.is_some() { TIME_MAX } else { TIME }),
+        slower_than: options.slower_than,
     })
 }
 
@@ -73,41 +73,41 @@ mod tests {
     use crate::apps::measuring::plan::measure;
     use crate::core::{DirectAlignment, EndpointKind, Host};
 
-    fn settled(wish: &RandomWish, time: Option<Duration>) -> Result<RandomReads> {
+    fn planned(options: &RandomOptions, time: Option<Duration>) -> Result<RandomReads> {
         let mut facts = Facts::new("/dev/sdz", EndpointKind::Block);
         (facts.size, facts.logical_block_bytes) = (Some(1 << 30), 512);
         facts.direct = Some(DirectAlignment { memory_bytes: 512, offset_bytes: 512 });
         let plan = measure(&facts, None, &Host { ring_refused: None }).unwrap();
-        random_reads(wish, &facts, &plan, 1 << 20, time, 42)
+        random_reads(options, &facts, &plan, 1 << 20, time, 42)
     }
 
     #[test]
-    fn what_is_not_asked_for_is_pages_one_at_a_time_anywhere_for_ten_seconds() {
-        let found = settled(&RandomWish::default(), None).unwrap();
+    fn the_default_is_single_4_kib_reads_anywhere_for_10_s() {
+        let found = planned(&RandomOptions::default(), None).unwrap();
         assert_eq!(found.point, Point { way: Way::Direct, block_bytes: 4096, depth: 1 });
         assert_eq!((found.range, found.seed, found.time), (Extent::new(0, 1 << 30), 42, TIME));
-        let counted = RandomWish { requests: Some(9), seed: Some(7), ..RandomWish::default() };
-        let found = settled(&counted, None).unwrap();
+        let counted = RandomOptions { requests: Some(9), seed: Some(7), ..RandomOptions::default() };
+        let found = planned(&counted, None).unwrap();
         assert_eq!((found.requests, found.seed, found.time), (Some(9), 7, TIME_MAX));
-        assert_eq!(settled(&counted, Some(TIME)).unwrap().time, TIME);
+        assert_eq!(planned(&counted, Some(TIME)).unwrap().time, TIME);
     }
 
     #[test]
-    fn what_the_disk_does_not_have_is_refused() {
-        let wish = RandomWish::default;
-        let range = |offset, len| RandomWish { range: Some(Extent { offset, len }), ..wish() };
+    fn ranges_beyond_the_disk_are_refused() {
+        let options = RandomOptions::default;
+        let range = |offset, len| RandomOptions { range: Some(Extent { offset, len }), ..options() };
         let table = [
-            (RandomWish { block_bytes: Some(1000), ..wish() }, "multiples of 512"),
-            (RandomWish { block_bytes: Some(64 << 10), depth: Some(17), ..wish() }, "--depth"),
+            (RandomOptions { block_bytes: Some(1000), ..options() }, "multiples of 512"),
+            (RandomOptions { block_bytes: Some(64 << 10), depth: Some(17), ..options() }, "--depth"),
             (range(1 << 30, 4096), "has 1073741824"),
             (range(u64::MAX, 4096), "has 1073741824"),
             (range(0, 4095), "too small for a block of 4096"),
             (range(100, 8192), "too small for a block of 4096"),
         ];
-        for (wish, words) in table {
-            let error = settled(&wish, None).unwrap_err();
-            assert!(error.kind == Kind::Usage && error.what.contains(words), "{wish:?}: {error}");
+        for (options, words) in table {
+            let error = planned(&options, None).unwrap_err();
+            assert!(error.kind == Kind::Usage && error.what.contains(words), "{options:?}: {error}");
         }
-        assert_eq!(settled(&range(1 << 29, 1 << 29), None).unwrap().range.offset, 1 << 29);
+        assert_eq!(planned(&range(1 << 29, 1 << 29), None).unwrap().range.offset, 1 << 29);
     }
 }

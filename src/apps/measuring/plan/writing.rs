@@ -1,66 +1,68 @@
-//! How `haul tune --write` and `haul profile --write` may write, and where: pure.
-use super::wish::WriteWish;
+//! Where and how `haul tune --write` and `haul profile --write` may write: pure.
+use super::requests::WriteOptions;
 use crate::apps::measuring::plan::measuring::{Measuring, measure_by};
 use crate::core::{EndpointKind, EngineKind, Error, Existing, Extent, Facts, Host, Kind, Op, Result, Side};
 use crate::plan::plan_input::{PlanInput, in_memory};
 use crate::plan::{Options, check, words};
 
-/// Most bytes that are written over and put back, and of a file that is made for measuring: more than any disk takes
-/// into its memory at once, and no more than a minute to put back on a slow stick. In bytes.
+/// Limit of bytes that are overwritten and restored, and of a file created for measuring: more than the cache
+/// of any disk, and restored within a minute on a slow stick.
 pub const KEPT_BYTES_MAX: u64 = 512 << 20;
 
-/// Less than this tells nothing; a device that is smaller is written over as a whole. In bytes.
+/// Minimum number of bytes for a useful measurement; a smaller device is overwritten completely.
 const KEPT_BYTES_MIN: u64 = 16 << 20;
 
-/// Places begin on multiples of this, and are multiples of it long, in bytes.
+/// Alignment of the extents that are written, and of their length, in bytes.
 const GRID_BYTES: u64 = 1 << 20;
 
-/// From this size on the first and the last MiB are left alone: after a power loss the tables of partitions are there.
+/// For devices of at least this size the first and the last MiB are not written: the partition tables survive a
+/// power loss.
 const EDGES_FROM_BYTES: u64 = 64 << 20;
 
-/// Smallest pieces of what is written that can be known again; sectors have to be multiples of it. In bytes.
+/// Smallest piece of test data that can be recognized; the sector size must be a multiple of it. In bytes.
 const PIECE_BYTES: u32 = 512;
 
-/// Where measuring wants to write.
+/// How much is written, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteScope {
-    /// Places on a device, spread from its first byte to its last.
+    /// Number of extents on a device, spread from its first byte to its last.
     pub places: u32,
-    /// Bytes of a device that are kept and put back, at most; no more than [`KEPT_BYTES_MAX`].
+    /// Limit of the bytes of a device that are saved and restored; at most [`KEPT_BYTES_MAX`].
     pub kept_bytes: u64,
-    /// Bytes of a file that is made.
+    /// Size of a file that is created.
     pub file_bytes: u64,
-    /// The file is written once before, so that what is measured is no growing of a file.
+    /// The file is filled before the measurement, so that allocating its blocks is not measured.
     pub filled: bool,
 }
 
-/// What is written over.
+/// What is overwritten.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WriteDest {
-    /// A file that is made for it and removed, of at most so many bytes.
+    /// A temporary file of at most this many bytes.
     NewFile(u64),
-    /// These places of a device at most, whose bytes are kept and put back.
+    /// At most these extents of a device, whose data is saved and restored.
     Kept(Vec<Extent>),
-    /// All of a device, whose bytes are lost.
+    /// The whole device, whose data is lost.
     All,
 }
 
-/// How something is written to be measured.
+/// How a disk or file is opened and written for measuring.
 #[derive(Clone, Debug)]
 pub struct Writing {
     /// How it is opened.
     pub measuring: Measuring,
-    /// What is written over.
+    /// What is overwritten.
     pub over: WriteDest,
 }
 
-/// Whether the device or the new file with these `facts` may be written to at all; asked before anything is made.
+/// Checks whether the device or the new file with these `facts` may be written to at all; called before
+/// anything is created.
 ///
 /// # Errors
-/// Refused for an existing file, a device in use, one that is not the one expected; Open for what may not be
-/// written.
-pub fn may_measure_writing(wish: &WriteWish, facts: &Facts, host: &Host) -> Result<()> {
-    let options = Options { expect: wish.expect.clone(), ..Options::default() };
+/// Refused for an existing file, a device in use, one that is not the expected one; Open for a device that is
+/// not writable.
+pub fn may_measure_writing(write: &WriteOptions, facts: &Facts, host: &Host) -> Result<()> {
+    let options = Options { expect: write.expect.clone(), ..Options::default() };
     let nothing = Facts::new("", EndpointKind::Null);
     if facts.kind == EndpointKind::File && facts.exists {
         let what = format!("{} is an existing file: haul overwrites no file to measure", facts.address);
@@ -70,35 +72,35 @@ pub fn may_measure_writing(wish: &WriteWish, facts: &Facts, host: &Host) -> Resu
     if matches!(facts.kind, EndpointKind::File | EndpointKind::Block) {
         check::dest(&PlanInput { options: &options, source: &nothing, dest: facts, host, one_of_several: false })?;
     }
-    if facts.kind == EndpointKind::File && wish.destroy {
+    if facts.kind == EndpointKind::File && write.destroy {
         let what = "--destroy: a temporary file has no data to lose";
         return Err(Error::new(Kind::Usage, what).advise("Omit it."));
     }
-    if facts.kind == EndpointKind::File && wish.save {
+    if facts.kind == EndpointKind::File && write.save {
         let what = "--save: results of a temporary file do not apply to copies";
         return Err(Error::new(Kind::Usage, what).advise("Name a device, or omit it."));
     }
     Ok(())
 }
 
-/// How the device or the new file with these `facts` may be written to. `store` are the facts of the file in which the
-/// bytes of a device would be kept.
+/// How the device or the new file with these `facts` may be written to. `store` are the facts of the undo
+/// journal in which the data of a device would be saved.
 ///
 /// # Errors
-/// As for [`may_measure_writing`]; Refused for a place for originals on the device itself or without room; as for
-/// [`super::measure`].
+/// As for [`may_measure_writing`]; Refused if the undo journal would be on the device itself or the file system
+/// is too full; as for [`super::measure`].
 pub fn measure_writing(
-    wish: &WriteWish,
+    write: &WriteOptions,
     facts: &Facts,
     store: Option<&Facts>,
     reach: WriteScope,
     engine: Option<EngineKind>,
     host: &Host,
 ) -> Result<Writing> {
-    may_measure_writing(wish, facts, host)?;
+    may_measure_writing(write, facts, host)?;
     let over = match facts.kind {
         EndpointKind::File => WriteDest::NewFile(room_for_file(facts, reach.file_bytes)?),
-        _ if wish.destroy => WriteDest::All,
+        _ if write.destroy => WriteDest::All,
         _ => WriteDest::Kept(places(facts, reach.places, room_in(store, facts, reach.kept_bytes)?)),
     };
     let sized = match over {
@@ -106,14 +108,14 @@ pub fn measure_writing(
         _ => facts.clone(),
     };
     let mut measuring = measure_by(&sized, Op::Write, engine, host)?;
-    if facts.kind == EndpointKind::Block && !facts.logical_block_bytes.is_multiple_of(PIECE_BYTES) && !wish.destroy {
+    if facts.kind == EndpointKind::Block && !facts.logical_block_bytes.is_multiple_of(PIECE_BYTES) && !write.destroy {
         let what = format!("{} has sectors of {} bytes", facts.address, facts.logical_block_bytes);
         let what = format!("{what}: haul could not identify its test data to restore the original data");
         return Err(Error::new(Kind::Unsupported, what).advise("--destroy measures without saving the original data."));
     }
     measuring.ways.iter_mut().for_each(|(_, side)| side.lock = Some(Extent::new(0, u64::MAX)));
     if let Some((_, side)) = measuring.ways.first_mut() {
-        // The claim of the first open covers the others; a node claims by itself.
+        // The claim of the first open covers the others; a node has a separate claim.
         side.access.exclusive = facts.kind == EndpointKind::Block && side.through.is_none();
         side.access.existing = if matches!(over, WriteDest::NewFile(_)) { Existing::Create } else { Existing::Keep };
     }
@@ -129,7 +131,7 @@ pub fn measure_writing(
     Ok(Writing { measuring, over })
 }
 
-/// Bytes that a file may have: half of what is free, so that no other process runs out of room.
+/// The size of the file: at most half of the free space, so that other processes do not run out of it.
 fn room_for_file(facts: &Facts, wanted: u64) -> Result<u64> {
     let free = facts.free_bytes.unwrap_or(u64::MAX);
     let bytes = wanted.min(free / 2) / GRID_BYTES * GRID_BYTES;
@@ -148,7 +150,7 @@ fn room_for_file(facts: &Facts, wanted: u64) -> Result<u64> {
     Err(Error::new(Kind::NoSpace, what).advise(advice))
 }
 
-/// Bytes of a device that may be kept.
+/// How many bytes of a device can be saved.
 fn room_in(store: Option<&Facts>, facts: &Facts, most: u64) -> Result<u64> {
     let Some(store) = store else { return Ok(0) };
     if store.ground.iter().any(|ground| Some(ground.id) == facts.id) {
@@ -159,7 +161,7 @@ fn room_in(store: Option<&Facts>, facts: &Facts, most: u64) -> Result<u64> {
     }
     let wanted = facts.size.unwrap_or(0).min(KEPT_BYTES_MAX.min(most));
     let (free, least) = (store.free_bytes.unwrap_or(u64::MAX), wanted.min(KEPT_BYTES_MIN));
-    // The lines before them take no more than a grid's step.
+    // The lines before them need less than one step of the grid.
     let room = (free / 2).saturating_sub(GRID_BYTES).min(wanted);
     if room >= least {
         return Ok(room);
@@ -176,12 +178,12 @@ fn room_in(store: Option<&Facts>, facts: &Facts, most: u64) -> Result<u64> {
     Err(Error::new(Kind::NoSpace, what).advise(advice))
 }
 
-/// So many places of one length, spread evenly, the first at the start and the last at the end of what may be written.
+/// `count` extents of equal length, spread evenly over the range that may be written.
 fn places(facts: &Facts, count: u32, room: u64) -> Vec<Extent> {
     let size = facts.size.unwrap_or(0);
     let edge = if size >= EDGES_FROM_BYTES { GRID_BYTES } else { 0 };
     let inner = size - 2 * edge;
-    // Where there is less than what could be kept, that bounds them too: none may be empty.
+    // Limited by the space for the undo journal, too: none may be empty.
     let count = u64::from(count.max(1)).min((room.min(inner) / GRID_BYTES).max(1));
     if count == 1 && inner <= room {
         return vec![Extent::new(edge, inner)];
@@ -216,34 +218,35 @@ mod tests {
         facts
     }
 
-    fn made(wish: &WriteWish, facts: &Facts, store: &Facts) -> Result<Writing> {
-        measure_writing(wish, facts, Some(store), REACH, None, &HOST)
+    fn made(write: &WriteOptions, facts: &Facts, store: &Facts) -> Result<Writing> {
+        measure_writing(write, facts, Some(store), REACH, None, &HOST)
     }
 
     #[test]
-    fn a_device_is_claimed_and_its_places_leave_the_edges_alone() {
-        let writing = made(&WriteWish::default(), &disk(1 << 40), &file(false, 100 << 30)).unwrap();
+    fn a_device_is_claimed_and_its_edges_are_not_written() {
+        let writing = made(&WriteOptions::default(), &disk(1 << 40), &file(false, 100 << 30)).unwrap();
         let WriteDest::Kept(places) = &writing.over else { panic!("{writing:?}") };
         assert_eq!(places.iter().map(|place| place.len).sum::<u64>(), KEPT_BYTES_MAX);
         assert_eq!((places[0].offset, places[3].end()), (1 << 20, (1 << 40) - (1 << 20)));
         let ways = &writing.measuring.ways;
         assert!(ways[0].1.access.exclusive && !ways[1].1.access.exclusive);
-        let destroyed = WriteWish { destroy: true, ..WriteWish::default() };
+        let destroyed = WriteOptions { destroy: true, ..WriteOptions::default() };
         assert_eq!(made(&destroyed, &disk(1 << 40), &file(false, 0)).unwrap().over, WriteDest::All);
     }
 
     #[test]
-    fn no_more_is_kept_than_was_asked_for() {
+    fn no_more_bytes_are_saved_than_configured() {
         let reach = WriteScope { kept_bytes: 64 << 20, ..REACH };
         let store = file(false, 100 << 30);
-        let writing = measure_writing(&WriteWish::default(), &disk(1 << 40), Some(&store), reach, None, &HOST).unwrap();
+        let writing =
+            measure_writing(&WriteOptions::default(), &disk(1 << 40), Some(&store), reach, None, &HOST).unwrap();
         let WriteDest::Kept(places) = &writing.over else { panic!("{writing:?}") };
         assert_eq!(places.iter().map(|place| place.len).collect::<Vec<_>>(), [16 << 20; 4]);
     }
 
     #[test]
-    fn a_new_file_takes_no_more_than_half_of_what_is_free() {
-        let new = |free| measure_writing(&WriteWish::default(), &file(false, free), None, REACH, None, &HOST);
+    fn a_new_file_takes_at_most_half_of_the_free_space() {
+        let new = |free| measure_writing(&WriteOptions::default(), &file(false, free), None, REACH, None, &HOST);
         assert_eq!(new(100 << 30).unwrap().over, WriteDest::NewFile(KEPT_BYTES_MAX));
         let small = new(100 << 20).unwrap();
         assert_eq!(small.over, WriteDest::NewFile(50 << 20));
@@ -252,8 +255,8 @@ mod tests {
     }
 
     #[test]
-    fn what_must_not_be_written_is_refused_with_a_reason_and_advice() {
-        let plain = WriteWish::default();
+    fn destinations_that_must_not_be_written_are_refused_with_advice() {
+        let plain = WriteOptions::default();
         let store = file(false, 100 << 30);
         let mut used = disk(1 << 30);
         used.in_use.push(InUse::Swap { device: "sdz".to_owned() });
@@ -261,9 +264,9 @@ mod tests {
         let ground = Ground { id: FileId::Device(99), name: "/dev/sdz".to_owned(), offset: None, rotational: None };
         let on_it = Facts { ground: vec![ground], ..file(false, 100 << 30) };
         let odd = Facts { logical_block_bytes: 520, ..disk(1 << 30) };
-        let other = WriteWish { expect: vec![Expectation::Size(7)], ..WriteWish::default() };
-        let destroyed = WriteWish { destroy: true, ..WriteWish::default() };
-        let saved = WriteWish { save: true, ..WriteWish::default() };
+        let other = WriteOptions { expect: vec![Expectation::Size(7)], ..WriteOptions::default() };
+        let destroyed = WriteOptions { destroy: true, ..WriteOptions::default() };
+        let saved = WriteOptions { save: true, ..WriteOptions::default() };
         let table = [
             (made(&plain, &file(true, 1 << 40), &store), Kind::Refused, "an existing file"),
             (made(&plain, &used, &store), Kind::Refused, "swap space"),
@@ -286,13 +289,13 @@ mod tests {
     #[test]
     fn originals_in_memory_are_warned_of() {
         let store = Facts { filesystem: Some("tmpfs".to_owned()), ..file(false, 100 << 30) };
-        let writing = made(&WriteWish::default(), &disk(1 << 30), &store).unwrap();
+        let writing = made(&WriteOptions::default(), &disk(1 << 30), &store).unwrap();
         assert!(writing.measuring.warnings[0].contains("a power loss would lose it"), "{writing:?}");
     }
 
     proptest! {
         #[test]
-        fn places_lie_on_the_device_in_order_and_apart(
+        fn positions_are_on_the_device_ascending_and_apart(
             size in 1u64 << 20..1 << 42, count in 1u32..200, room in 0u64..700,
         ) {
             let room = (room << 20).min(size);

@@ -1,42 +1,43 @@
-//! Charts of letters: columns over a quantity, and one row of small bars for each of several curves.
+//! Charts of characters: columns over a quantity, and a row of small bars for each of several curves.
 //!
-//! A terminal gets eighths of blocks; what is no terminal, or wants no colour, gets plain ASCII of the same width.
+//! A terminal gets block characters with a resolution of an eighth; without a terminal or colour the chart is
+//! plain ASCII of the same width.
 use super::whole;
 use crate::report::style::{BEST, STRONG, paint};
 use crate::report::units;
 use anstream::{AutoStream, ColorChoice};
 use std::io;
 
-/// No chart is wider, in columns.
+/// Maximum width of a chart, in columns.
 const WIDTH_MAX: usize = 80;
-/// Where there is less room, there is no chart, in columns.
+/// Minimum width, in columns; in less space no chart is drawn.
 const WIDTH_MIN: usize = 40;
-/// Rows of a chart of columns.
+/// Rows of a column chart.
 const ROWS: usize = 6;
-/// Most columns for one block size.
+/// Maximum number of columns for one block size.
 const CELL_MAX: usize = 4;
 
-/// Blocks from an eighth to a whole.
+/// Block characters from an eighth to a whole.
 const EIGHTHS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// The same for terminals with ASCII only.
 const THIRDS: [char; 3] = ['.', ':', '#'];
 
-/// From this share of the best on, a bar is as good as it.
+/// A bar with at least this share of the best rate is shown as equally good.
 const AS_GOOD: f64 = 0.95;
 
-/// What can be shown where the chart goes.
+/// The capabilities of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChartStyle {
-    /// Columns that there are.
+    /// Available columns.
     pub columns: usize,
-    /// Blocks and colours, else ASCII.
+    /// Block characters and colours, else ASCII.
     pub blocks: bool,
 }
 
 impl ChartStyle {
-    /// That of standard output, which has so many columns, and of text that is UTF-8 or is not. NO_COLOR asks for what
-    /// is plain; the kernel's own console has no eighths of blocks in its letters, and a dumb terminal is taken at its
-    /// word on a machine that has CI set, too.
+    /// The style of standard output, which has `columns` columns and may use UTF-8. NO_COLOR selects ASCII; the
+    /// font of the kernel's console has no such block characters, and a dumb terminal gets ASCII even if CI is
+    /// set.
     pub fn of_output(columns: usize, utf8: bool) -> ChartStyle {
         let plain = std::env::var_os("TERM").is_some_and(|term| term == "linux" || term == "dumb");
         ChartStyle { columns, blocks: utf8 && !plain && AutoStream::choice(&io::stdout()) != ColorChoice::Never }
@@ -47,15 +48,15 @@ impl ChartStyle {
     }
 }
 
-/// A row of small bars, one for each block size; `None` where nothing was measured.
+/// A row of small bars, one for each block size; `None` if it was not measured.
 #[derive(Clone, Debug)]
 pub(crate) struct Bars {
     pub(crate) name: String,
     pub(crate) rates: Vec<Option<f64>>,
 }
 
-/// Bytes a second over a quantity that goes from 0 to `end`, as columns whose floor is 0. `points` are in order;
-/// `label` says what a place is called. Empty where there is no room, or less than two points.
+/// Rates over a quantity that goes from 0 to `end`, as columns that start at 0. `points` are sorted; `label`
+/// names a position. Empty if there is not enough space, or fewer than two points.
 pub(crate) fn columns(
     title: &str,
     points: &[(f64, f64)],
@@ -84,7 +85,7 @@ pub(crate) fn columns(
     text + &format!("{:name_width$}  {}\n", "", ends(across, &[0.0, end / 2.0, end], label))
 }
 
-/// The best rate stands at the highest row, half of it in the middle, 0 below.
+/// The label of a row: the highest rate on the top row, half of it in the middle, 0 at the bottom.
 fn name_of_row(row: usize, best: f64) -> String {
     match row {
         0 => units::rate_at_a_glance(whole(best)),
@@ -93,11 +94,11 @@ fn name_of_row(row: usize, best: f64) -> String {
     }
 }
 
-/// What a column shows: the mean of the points in it, or the nearest one.
+/// The height of a column: the mean of its points, or the nearest point.
 fn height(points: &[(f64, f64)], end: f64, column: usize, across: usize) -> f64 {
     let place = |column: usize| end * column as f64 / across as f64;
     let (from, to) = (place(column), place(column + 1));
-    // The last one has what stands at the very end.
+    // The last column includes the end.
     let within = |at: f64| (from..to).contains(&at) || (column + 1 == across && at >= end);
     let inside: Vec<f64> = points.iter().filter(|point| within(point.0)).map(|point| point.1).collect();
     if !inside.is_empty() {
@@ -108,14 +109,14 @@ fn height(points: &[(f64, f64)], end: f64, column: usize, across: usize) -> f64 
     nearest.map_or(0.0, |point| point.1)
 }
 
-/// So much of a letter, from 0 to 1. What is there at all is seen on the lowest row, for it has a part of it.
+/// The character of a cell that is filled by `part`, from 0 to 1.
 fn piece(part: f64, look: ChartStyle) -> char {
     let letters: &[char] = if look.blocks { &EIGHTHS } else { &THIRDS };
     let filled = (part * letters.len() as f64).round();
     if filled < 1.0 { ' ' } else { letters[(filled as usize).min(letters.len()) - 1] }
 }
 
-/// Names of three places below the chart: at its left end, in the middle, and at its right end.
+/// Labels for three positions below the chart: at its left end, in the middle, and at its right end.
 fn ends(across: usize, places: &[f64; 3], label: &dyn Fn(f64) -> String) -> String {
     let [left, middle, right] = places.map(label);
     let [left_len, middle_len, right_len] = [&left, &middle, &right].map(|text| text.chars().count());
@@ -126,8 +127,8 @@ fn ends(across: usize, places: &[f64; 3], label: &dyn Fn(f64) -> String) -> Stri
     format!("{left}{}{middle}{}{right}", " ".repeat(gap), " ".repeat(across.saturating_sub(used + right_len)))
 }
 
-/// A row of small bars for each of `rows`, over the block sizes that they share; all are parts of the best of them.
-/// Empty where there is no room, or nothing to compare.
+/// A row of small bars for each of `rows`, over the same block sizes; all are relative to the best rate. Empty
+/// if there is not enough space, or nothing to compare.
 pub(crate) fn rows(title: &str, head: &str, blocks: &[u64], rows: &[Bars], look: ChartStyle) -> String {
     let best = rows.iter().flat_map(|row| row.rates.iter().flatten()).copied().fold(0.0, f64::max);
     let (Some(width), true) = (look.width(), blocks.len() > 1 && best > 0.0) else { return String::new() };
@@ -159,7 +160,8 @@ fn best_of(row: &Bars) -> String {
     best.map(|rate| units::rate_at_a_glance(whole(rate))).unwrap_or_default()
 }
 
-/// A bar of so many columns, by the best of all. One that is as good is distinguished by its colour, or by its letter.
+/// A bar of `rate` relative to `best`. Bars about as good as the best are distinguished by colour, or by
+/// character.
 fn bar(rate: Option<f64>, best: f64, cell: usize, look: ChartStyle) -> String {
     let Some(rate) = rate else { return " ".repeat(cell) };
     let (share, as_good) = (rate / best, rate / best >= AS_GOOD);
@@ -172,7 +174,7 @@ fn bar(rate: Option<f64>, best: f64, cell: usize, look: ChartStyle) -> String {
     if as_good { paint(BEST, &letters) } else { letters }
 }
 
-/// Names of block sizes below their bars, as many as there is room for, evenly.
+/// Labels for block sizes below their bars, as many as fit, evenly spaced.
 fn sizes(blocks: &[u64], cell: usize) -> String {
     let names: Vec<String> = blocks.iter().map(|&bytes| units::block(bytes).replace(" bytes", " B")).collect();
     let widest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
@@ -182,7 +184,7 @@ fn sizes(blocks: &[u64], cell: usize) -> String {
         let here = line.chars().count();
         line += &format!("{}{name}", " ".repeat((index * cell).saturating_sub(here)));
     }
-    // The last name may stand out to the right, where the best rates are.
+    // The last label may extend to the right, below the column of best rates.
     line
 }
 
@@ -198,14 +200,15 @@ mod tests {
         anstream::adapter::strip_str(text).to_string()
     }
 
-    /// A disk of 1 TB whose rate falls from 200 to 100 MB/s, with a slow place at three quarters.
+    /// A disk of 1 TB whose rate falls from 200 to 100 MB/s, with a slow position at three quarters.
     fn zones(look: ChartStyle) -> String {
         let rate = |number: u32| if number == 15 { 20e6 } else { 200e6 - 5e6 * f64::from(number) };
         let points: Vec<(f64, f64)> = (0..20).map(|number| (25e9 + 50e9 * f64::from(number), rate(number))).collect();
         columns("rate by position", &points, 1e12, &|at| format!("{:.0} GB", at / 1e9), look)
     }
 
-    /// 512 bytes to 64 MiB at depths 1 and 8: 100 MB/s from 1 MiB and from 128 KiB on; nothing of 64 MiB × 8.
+    /// 512 bytes to 64 MiB at depths 1 and 8, reaching 100 MB/s at 1 MiB and 128 KiB; 64 MiB × 8 was not
+    /// measured.
     fn sweep(look: ChartStyle) -> String {
         let blocks: Vec<u64> = (9..=26).map(|power| 1 << power).collect();
         let row = |depth: u64| {
@@ -230,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_is_longer_than_the_place_and_none_ends_in_blanks() {
+    fn no_line_exceeds_the_width_or_ends_in_blanks() {
         for columns in 40..=80 {
             for blocks in [true, false] {
                 let text = bare(&(zones(look(columns, blocks)) + &sweep(look(columns, blocks))));
@@ -244,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_chart_where_there_is_no_room_or_nothing_to_show() {
+    fn no_chart_is_drawn_without_room_or_data() {
         let label = |_: f64| String::new();
         assert_eq!(zones(look(39, true)) + &sweep(look(39, true)), "");
         for points in [&[][..], &[(1.0, 1.0)], &[(1.0, 0.0), (2.0, 0.0)]] {
@@ -255,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_as_good_as_the_best_has_its_colour() {
+    fn only_values_as_good_as_the_best_have_its_colour() {
         let whole = |share: f64| bar(Some(share), 1.0, 1, look(80, true));
         assert_eq!([whole(1.0), whole(0.95)], [paint(BEST, "█"), paint(BEST, "█")]);
         assert_eq!([whole(0.94), whole(0.5), whole(0.0)], ["█", "▄", "▁"]);
@@ -263,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_shows_what_is_in_it_or_else_the_nearest() {
+    fn a_column_shows_its_own_or_the_nearest_value() {
         let points = [(10.0, 4.0), (11.0, 2.0), (90.0, 8.0)];
         let heights: Vec<f64> = (0..5).map(|column| height(&points, 100.0, column, 5)).collect();
         assert_eq!(heights, [3.0, 2.0, 2.0, 8.0, 8.0]);

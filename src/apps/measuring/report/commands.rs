@@ -1,11 +1,11 @@
-//! What a disk's commands cost without the medium, in the text of `haul profile`.
+//! The latency of commands without medium access, in the text of `haul profile`.
 use super::cost::{costs, line_words};
 use super::latency;
 use crate::measure::{Commands, WayCost};
 use crate::report::columns::Columns;
 use crate::report::printable::printable;
 
-/// The table of READ BUFFER, of a disk that has it.
+/// The table of READ BUFFER, if the disk supports it.
 pub(crate) fn table(commands: &Commands) -> String {
     if commands.buffer.is_empty() {
         return String::new();
@@ -13,7 +13,7 @@ pub(crate) fn table(commands: &Commands) -> String {
     costs("READ BUFFER", &commands.buffer, commands.buffer_fit)
 }
 
-/// The sentences below all tables.
+/// The rows below all tables.
 pub(crate) fn rows(commands: &Commands, rows: &mut Columns) {
     if let Some(seconds) = commands.empty_s {
         let time = latency(seconds * 1e6);
@@ -27,7 +27,7 @@ pub(crate) fn rows(commands: &Commands, rows: &mut Columns) {
     }
 }
 
-/// How the driver moved what it was asked not to copy.
+/// How the driver transferred data when it was requested not to copy.
 pub(crate) fn driver(ways: &[WayCost], rows: &mut Columns) {
     for way in ways {
         let name = way.way.name();
@@ -37,7 +37,7 @@ pub(crate) fn driver(ways: &[WayCost], rows: &mut Columns) {
     }
 }
 
-/// The same of one way, of whose transfers the driver copied this share; `needed`: where else than there is a 1.
+/// The same for one mode, of whose transfers the driver copied this share; `needed`: what else has to be 1.
 pub(super) fn driver_words(name: &str, share: f64, needed: &str) -> String {
     if share <= 0.0 {
         return format!("{name}: not copied by the driver");
@@ -65,20 +65,20 @@ mod tests {
     }
 
     #[test]
-    fn what_the_driver_copied_all_the_same_is_told_of_each_way_that_was_asked_not_to() {
-        let said = |share| {
+    fn indirect_transfers_by_the_driver_are_reported_for_each_direct_way() {
+        let messages = |share| {
             let mut rows = Columns::default();
             driver(&[way(Way::Direct, share), way(Way::Indirect, None)], &mut rows);
             rows.lines().split_whitespace().collect::<Vec<_>>().join(" ")
         };
-        assert_eq!(said(None), "");
-        assert_eq!(said(Some(0.0)), "driver direct: not copied by the driver");
-        assert!(said(Some(1.0)).contains("direct: the driver copied everything anyway; to avoid that: 1 in"));
-        assert!(said(Some(0.25)).contains("copied 25 % of it anyway"));
+        assert_eq!(messages(None), "");
+        assert_eq!(messages(Some(0.0)), "driver direct: not copied by the driver");
+        assert!(messages(Some(1.0)).contains("direct: the driver copied everything anyway; to avoid that: 1 in"));
+        assert!(messages(Some(0.25)).contains("copied 25 % of it anyway"));
     }
 
     #[test]
-    fn a_drive_with_a_buffer_has_a_table_and_a_line_and_one_without_a_reason() {
+    fn a_drive_with_a_buffer_has_a_table_and_one_without_a_reason() {
         let cost = |bytes: u32| {
             let seconds = 50e-6 + f64::from(bytes) / 1e9;
             Cost { bytes, seconds, range_s: (seconds, seconds), runs: 3 }
@@ -87,19 +87,19 @@ mod tests {
         let times: Vec<(f64, f64)> = buffer.iter().map(|cost| (f64::from(cost.bytes), cost.seconds)).collect();
         let (empty_s, buffer_bytes, buffer_fit) = (Some(40e-6), Some(1 << 18), fit(&times));
         let found = Commands { empty_s, buffer_bytes, buffer, buffer_fit, refused: Vec::new() };
-        let mut told = Columns::default();
-        rows(&found, &mut told);
-        let told = told.lines().split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(told.contains("a READ of 0 blocks takes 40 µs:"), "{told}");
+        let mut reported = Columns::default();
+        rows(&found, &mut reported);
+        let reported = reported.lines().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(reported.contains("a READ of 0 blocks takes 40 µs:"), "{reported}");
         assert!(
-            told.contains("READ BUFFER, without the medium: fixed latency 50 µs, then 1.00 GB/s: linear fit"),
-            "{told}"
+            reported.contains("READ BUFFER, without the medium: fixed latency 50 µs, then 1.00 GB/s: linear fit"),
+            "{reported}"
         );
         assert!(table(&found).contains("READ BUFFER") && table(&found).lines().count() == 12, "{}", table(&found));
         let refused = vec!["READ BUFFER: invalid command operation code".to_owned()];
         let none = Commands { refused, ..Commands::default() };
-        let mut told = Columns::default();
-        rows(&none, &mut told);
-        assert!(told.lines().contains("READ BUFFER: invalid command operation code") && table(&none).is_empty());
+        let mut reported = Columns::default();
+        rows(&none, &mut reported);
+        assert!(reported.lines().contains("READ BUFFER: invalid command operation code") && table(&none).is_empty());
     }
 }

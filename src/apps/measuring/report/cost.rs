@@ -1,13 +1,13 @@
-//! What commands cost, in words and rows.
+//! The latency of commands, in sentences and rows.
 use super::{heading, latency, whole};
 use crate::measure::Cost;
 use crate::measure::fit::Fit;
 use crate::report::units;
 
-/// A line whose distances are larger than this share fits badly.
+/// A line with residuals above this share fits badly.
 const RESIDUAL_FINE: f64 = 0.15;
 
-/// What commands of each size took, beside the line through these times.
+/// The latency of commands of each size, with the line fitted to them.
 pub(super) fn costs(of: &str, costs: &[Cost], fit: Option<Fit>) -> String {
     let mut text = heading(&format!("{of:>12} {:>9} {:>12} {:>10}", "time", "rate", "line"));
     for cost in costs {
@@ -19,7 +19,7 @@ pub(super) fn costs(of: &str, costs: &[Cost], fit: Option<Fit>) -> String {
     text
 }
 
-/// What the line through the times of commands says.
+/// The parameters of the line fitted to the latencies.
 pub(crate) fn line_words(fit: &Fit) -> String {
     let rate = || units::rate_at_a_glance(whole(fit.bytes_per_s));
     let flow = if fit.bytes_per_s.is_finite() { rate() } else { "at any rate".to_owned() };

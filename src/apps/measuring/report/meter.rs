@@ -1,4 +1,4 @@
-//! A bar on standard error while something is measured, and lines on standard output above it.
+//! A progress bar on standard error during a measurement, and lines on standard output above it.
 use crate::report::bars;
 use crate::report::columns::columns;
 use crate::report::style::paint;
@@ -15,10 +15,11 @@ const REST: Style = Style::new().dimmed();
 /// Columns of the bar itself.
 const BAR_COLUMNS: usize = 24;
 
-/// Draws a second; more only flicker.
+/// Redraws per second; more would only flicker.
 const DRAWS_PER_S: u8 = 10;
 
-/// A bar while something is measured, where standard error is a terminal; lines on standard output go above it.
+/// A progress bar during a measurement, if standard error is a terminal; lines on standard output appear above
+/// it.
 #[derive(Debug)]
 pub struct Meter {
     bar: Option<ProgressBar>,
@@ -26,15 +27,15 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Begins a bar, unless standard error is no terminal that can move its cursor.
+    /// Starts a bar, unless standard error is not a terminal that can move its cursor.
     pub fn start(out: Out) -> Meter {
         Meter { bar: bars::start(DRAWS_PER_S), out }
     }
 
-    /// Prints to standard output, above the bar. A reader that went away is no error here.
+    /// Prints to standard output, above the bar. A closed pipe is not an error here.
     pub fn print(&self, text: &str) {
         let print = || {
-            // A full disk is reported of with the answer, which goes the same way.
+            // A full disk is reported when the answer is printed, on the same stream.
             let _ = self.out.print(text);
         };
         match &self.bar {
@@ -43,17 +44,17 @@ impl Meter {
         }
     }
 
-    /// Shows that a share of the way, from 0 to 1, is done, about how long the rest takes, and what is done now.
+    /// Updates the completed share, from 0 to 1, the remaining time, and the current step.
     pub fn moved(&self, share: f64, left: Option<Duration>, now: &str) {
         let Some(bar) = &self.bar else { return };
         let text = line(share, left, now, bars::columns() + 1);
-        // indicatif writes past anstream, so what NO_COLOR asks for is done here.
+        // indicatif bypasses anstream, so NO_COLOR is handled here.
         let plain = AutoStream::choice(&io::stderr()) == ColorChoice::Never;
         bar.set_message(if plain { anstream::adapter::strip_str(&text).to_string() } else { text });
         bar.tick();
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -75,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_done_now_is_left_out_where_there_is_no_room() {
+    fn the_current_step_is_omitted_on_narrow_terminals() {
         let text = |width| {
             let line = line(0.5, Some(Duration::from_secs(9)), "direct 256 KiB × 8", width);
             anstream::adapter::strip_str(&line).to_string()

@@ -1,4 +1,4 @@
-//! What was measured, for people and spreadsheets; `report::json` has it for programs.
+//! Results as text and CSV; `report::json` has the JSON form.
 mod chart;
 mod commands;
 mod cost;
@@ -18,6 +18,8 @@ pub use profile::{profile_charts, profile_csv, profile_text, timing_text};
 pub use question::confirm_measuring;
 pub(crate) use random::random_rows;
 pub use random::{random_csv, random_text};
+#[cfg(test)]
+pub(crate) use read_buffer::tests::found as read_buffer_example;
 pub use read_buffer::{read_buffer_csv, read_buffer_text};
 pub(crate) use sustained::sustained_words;
 pub use sustained::{sustained_chart, sustained_csv, sustained_text};
@@ -31,31 +33,31 @@ use crate::report::columns::Columns;
 use crate::report::style::{STRONG, paint};
 use crate::report::units;
 
-/// What a run of `haul tune` or `haul profile` was asked for and met, beside what it found.
+/// The request and the circumstances of a run of `haul tune` or `haul profile`, without its results.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
-    /// The command line behind the program's name.
+    /// The command line without the program's name.
     pub words: &'a [String],
-    /// What the user calls it.
+    /// The user's label for the run.
     pub label: Option<&'a str>,
-    /// Who was measured.
+    /// The measured disk or file.
     pub facts: &'a Facts,
     /// Reading or writing.
     pub op: Op,
-    /// What was written over.
+    /// What was overwritten.
     pub written: Option<&'a Written>,
     /// How requests were kept in flight.
     pub engine: EngineKind,
-    /// The first failed places.
+    /// The first ranges that failed.
     pub bad: &'a [BadRange],
-    /// How many failed.
+    /// Number of failures.
     pub failed: u64,
-    /// What the figures are not, or may not be.
+    /// Reasons to doubt the results.
     pub warnings: &'a [String],
 }
 
 impl Run<'_> {
-    /// What is reported about every run: whether it ended before its time, what failed, what was written over.
+    /// The rows of every run: whether it ended early, what failed, what was overwritten.
     fn rows(&self, failure: Option<&MeasureFailure>, rows: &mut Columns) {
         if failure.is_some() {
             rows.row("partial", "ended early: the results above are those so far");
@@ -67,10 +69,10 @@ impl Run<'_> {
     }
 }
 
-/// Failed places that are named; the others are counted.
+/// Failed ranges that are listed; the others are counted.
 const BAD_NAMED: usize = 5;
 
-/// The places that failed; nothing where none did.
+/// The ranges that failed; empty if none did.
 fn bad_places(bad: &[BadRange], failed: u64) -> String {
     let one = |bad: &BadRange| format!("{} at byte {}: {}", units::block(bad.len.into()), bad.offset, bad.why);
     let named: Vec<String> = bad.iter().take(BAD_NAMED).map(one).collect();
@@ -80,23 +82,23 @@ fn bad_places(bad: &[BadRange], failed: u64) -> String {
     }
 }
 
-/// The same in a sentence, for where there are no rows.
+/// The same in a sentence, for output without rows.
 pub fn failed_places(bad: &[BadRange], failed: u64) -> String {
     let requests = units::count(failed, "request", "requests");
     format!("{requests} failed and are excluded: {}", bad_places(bad, failed).replace('\n', "; "))
 }
 
-/// The head of a table, below an empty line.
+/// The heading of a table, after an empty line.
 fn heading(text: &str) -> String {
     format!("\n{}\n", paint(STRONG, text))
 }
 
-/// A rate of measured bytes a second, in whole bytes.
+/// A measured rate in bytes per second, rounded.
 fn whole(bytes_per_s: f64) -> u64 {
     bytes_per_s.round() as u64
 }
 
-/// A latency in microseconds that may have a fraction.
+/// A latency in microseconds, which may have a fraction.
 fn latency(us: f64) -> String {
     units::latency(us.round() as u64)
 }
@@ -106,7 +108,7 @@ pub(crate) fn point(point: Point) -> String {
     format!("{} × {}", units::block(point.block_bytes.into()), point.depth)
 }
 
-/// What was written over, in a sentence.
+/// What was overwritten, in a sentence.
 fn written_over(written: &Written) -> String {
     let size = units::size(written.bytes);
     let places = || units::count(written.places as u64, "place", "places");

@@ -12,7 +12,7 @@ use crate::report::text::{described, queue};
 use crate::report::units;
 use std::time::Duration;
 
-/// Everything that was found, in tables and sentences, with `charts` between them.
+/// All results, in tables and sentences, with `charts` between them.
 pub fn profile_text(run: &Run<'_>, found: &Profiled, charts: &str) -> String {
     let mut head = Columns::default();
     head.row("disk", described(run.facts));
@@ -30,7 +30,7 @@ pub fn profile_text(run: &Run<'_>, found: &Profiled, charts: &str) -> String {
     text
 }
 
-/// Scheduler and read-ahead, and what would suit the disk better.
+/// Scheduler and read-ahead, and better settings for the disk.
 fn queued(facts: &Facts, found: &Profiled) -> String {
     let rate = |way| found.ways.iter().find(|cost| cost.way == way && !cost.cached).map(|cost| cost.bytes_per_s);
     let rates = rate(Way::Buffered).zip(rate(Way::Direct));
@@ -102,7 +102,7 @@ fn summary(found: &Profiled, op: Op, rows: &mut Columns) {
     }
 }
 
-/// One line, as hdparm -t has it; none where no run gave a rate.
+/// One line, like hdparm -t; empty if no run has a rate.
 pub fn timing_text(facts: &Facts, from: u64, timed: &Timed, each: Duration) -> String {
     let rates = timed.rates.as_slice();
     let [low, high] = [f64::min, f64::max].map(|pick| rates.iter().copied().reduce(pick));
@@ -119,7 +119,7 @@ pub fn timing_text(facts: &Facts, from: u64, timed: &Timed, each: Duration) -> S
     )
 }
 
-/// Everything that was found as comma-separated values; the first field says what the line is about.
+/// All results as comma-separated values; the first field is the subject of the line.
 pub fn profile_csv(found: &Profiled) -> String {
     let mut text = "part,way,offset_bytes,block_bytes,seconds,bytes_per_s,cpu_s_per_gib,left_in_cache,read_bytes,\
                     cached_after,start_before_s,start_during_s,start_after_s,driver_copied,cpu_share\n"

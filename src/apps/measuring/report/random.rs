@@ -1,4 +1,4 @@
-//! The words and the table of `haul profile --random`.
+//! The sentences and the table of `haul profile --random`.
 use super::{Run, heading, latency, whole};
 use crate::measure::{RandomFound, RandomReads, SlowRead};
 use crate::report::columns::{Columns, whole as unbroken};
@@ -9,10 +9,10 @@ use std::time::Duration;
 /// Columns of the longest bar.
 const BAR: f64 = 36.0;
 
-/// Slow reads that a sentence names; programs get all that are known.
+/// Slow reads that a sentence lists; JSON has all that are known.
 const SLOW_NAMED: usize = 4;
 
-/// The distribution as a table with bars, and what it comes to.
+/// The distribution as a table with bars, and a summary.
 pub fn random_text(run: &Run<'_>, reads: &RandomReads, found: &RandomFound) -> String {
     let mut head = Columns::default();
     head.row("disk", described(run.facts));
@@ -32,7 +32,7 @@ pub fn random_text(run: &Run<'_>, reads: &RandomReads, found: &RandomFound) -> S
     text
 }
 
-/// What it comes to, in rows of a name and words; what is empty is not known or not asked for.
+/// The summary, in rows of name and value; an empty value is unknown or was not requested.
 pub(crate) fn random_rows(reads: &RandomReads, found: &RandomFound) -> Vec<(&'static str, String)> {
     let mut rows = vec![("random", asked(reads))];
     if let Some(rate) = found.requests_per_s() {

@@ -9,9 +9,9 @@ use crate::report::printable::printable;
 use crate::report::text::described;
 use crate::report::units;
 
-/// Everything that was found, in tables and sentences.
-pub fn read_buffer_text(run: &Run<'_>, wish: &BufferOptions, found: &ReadBuffer) -> String {
-    let which = if wish.which == OwnBuffer::Echo { "echo buffer" } else { "buffer" };
+/// All results, in tables and sentences.
+pub fn read_buffer_text(run: &Run<'_>, options: &BufferOptions, found: &ReadBuffer) -> String {
+    let which = if options.which == OwnBuffer::Echo { "echo buffer" } else { "buffer" };
     let mut head = Columns::default();
     head.row("disk", described(run.facts));
     head.row(which, found.capacity_bytes.map(|bytes| units::bytes(bytes.into())).unwrap_or_default());
@@ -43,7 +43,7 @@ fn table(way: &BufferWayCosts) -> String {
     text
 }
 
-/// What Gilbert's formula makes of the times: (t(4 KiB) - t(best)) / commands, and what is left of the best without it.
+/// The result of Gilbert's formula: (t(4 KiB) - t(best)) / commands, and the best time without it.
 fn formula_words(name: &str, figures: &SeedFigures) -> String {
     let rate = |bytes_per_s: f64| units::rate_at_a_glance(whole(bytes_per_s));
     let after = match figures.after_latency_per_s {
@@ -58,7 +58,7 @@ fn formula_words(name: &str, figures: &SeedFigures) -> String {
     )
 }
 
-/// Everything that was found as comma-separated values.
+/// All results as comma-separated values.
 pub fn read_buffer_csv(found: &ReadBuffer) -> String {
     let mut text = "way,bytes,seconds,bytes_per_s,cpu_share,runs\n".to_owned();
     for way in &found.ways {
@@ -71,12 +71,13 @@ pub fn read_buffer_csv(found: &ReadBuffer) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::core::{BufferWay, EndpointKind, EngineKind, Facts, Op};
     use crate::measure::{BufferCost, fit::fit};
 
-    fn found() -> ReadBuffer {
+    /// Eight sizes in one mode, and a refused one.
+    pub(crate) fn found() -> ReadBuffer {
         let cost =
             |bytes: u32| BufferCost { bytes, seconds: 500e-6 + f64::from(bytes) / 67e6, cpu_share: 0.05, runs: 3 };
         let costs: Vec<BufferCost> = (12..=19).map(|power| cost(1 << power)).collect();
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn each_way_has_a_table_a_line_and_what_the_formula_makes_of_it() {
+    fn each_way_has_a_table_a_fitted_line_and_the_formula() {
         let facts = Facts::new("/dev/sg3", EndpointKind::Block);
         let run = Run {
             words: &[],
@@ -107,7 +108,7 @@ mod tests {
             label: None,
         };
         let text = read_buffer_text(&run, &BufferOptions::default(), &found());
-        let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let messages = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for part in [
             "buffer 3.43 MB (3434944 bytes)",
             "direct time rate processor line",
@@ -118,7 +119,7 @@ mod tests {
             "driver direct: the driver copied everything anyway",
             "refused one command transfers at most 524288",
         ] {
-            assert!(said.contains(part), "{part}:\n{text}");
+            assert!(messages.contains(part), "{part}:\n{text}");
         }
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }

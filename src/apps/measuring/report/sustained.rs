@@ -1,4 +1,4 @@
-//! The words and the table of `haul profile --sustained`.
+//! The sentences and the table of `haul profile --sustained`.
 use super::chart::{self, ChartStyle};
 use super::{Run, heading, whole};
 use crate::core::Facts;
@@ -8,14 +8,13 @@ use crate::report::text::described;
 use crate::report::units;
 use std::time::Duration;
 
-/// Stages that a sentence names; of more it names the first and the last.
+/// Stages that a sentence lists; if there are more, it lists the first and the last.
 const NAMED: usize = 4;
 
-/// Rows of the table before the last one; programs get all.
+/// Rows of the table before the last one; JSON has all.
 const ROWS: usize = 12;
 
-/// What was found as a table and sentences, with `chart` between them.
-/// `bytes` were to be written.
+/// The results as a table and sentences, with `chart` between them. `bytes` were to be written.
 pub fn sustained_text(run: &Run<'_>, found: &Sustained, bytes: u64, chart: &str) -> String {
     let facts = run.facts;
     let mut head = Columns::default();
@@ -53,7 +52,7 @@ pub fn sustained_text(run: &Run<'_>, found: &Sustained, bytes: u64, chart: &str)
     text
 }
 
-/// What the stages say, in a sentence.
+/// The stages, in a sentence.
 pub(crate) fn sustained_words(found: &Sustained, facts: &Facts) -> String {
     let stages = found.stages();
     let rate = |stage: &Stage| units::rate_at_a_glance(whole(stage.bytes_per_s));
@@ -80,24 +79,25 @@ pub(crate) fn sustained_words(found: &Sustained, facts: &Facts) -> String {
     format!("{begin}{then}: {}", cause(found.trend(), found.fell_hot(), facts))
 }
 
-/// How warm the drive got; empty if unknown.
+/// The temperature of the drive; `None` if unknown.
 fn temperature_words(warmth: &Temperatures) -> Option<String> {
     let (first, highest) = (warmth.readings.first()?.celsius, warmth.highest_c()?);
     let limit = warmth.limit_c.map_or("reports no limit".to_owned(), |limit| format!("limit {limit:.0} °C"));
     Some(format!("from {first:.0} °C to {highest:.0} °C ({limit})"))
 }
 
-/// What behaves like that. It is seen from outside, so more than a similarity cannot be shown, but where the drive's
-/// own temperature is known when the rate fell: `hot`, at its limit or not.
+/// A typical cause of such a course. It is inferred from outside, so only a similarity can be reported, unless
+/// the drive's temperature at the fall of the rate is known: `hot`, whether it was at its limit.
 fn cause(trend: Trend, hot: Option<bool>, facts: &Facts) -> &'static str {
-    let turns = facts.queue.rotational == Some(true) || facts.ground.iter().any(|disk| disk.rotational == Some(true));
+    let rotational =
+        facts.queue.rotational == Some(true) || facts.ground.iter().any(|disk| disk.rotational == Some(true));
     match (trend, hot) {
-        (Trend::RanOut, _) if turns => {
+        (Trend::RanOut, _) if rotational => {
             "its write cache ran out, or these are the slower inner tracks of a rotational disk"
         }
         (Trend::RanOut, Some(false)) => "its write cache ran out: the drive was not too warm",
         (Trend::RanOut, _) => "its write cache ran out",
-        (Trend::Fell, _) if turns => "the small difference may be the slower inner tracks of a rotational disk",
+        (Trend::Fell, _) if rotational => "the small difference may be the slower inner tracks of a rotational disk",
         (Trend::Fell, _) => "the difference is too small for an exhausted write cache",
         (Trend::Throttled, Some(_)) => "thermal throttling: the drive was at its temperature limit when the rate fell",
         (Trend::Throttled, None) => {
@@ -108,7 +108,7 @@ fn cause(trend: Trend, hot: Option<bool>, facts: &Facts) -> &'static str {
             "the rate recovered in between but never to its initial value, as with an exhausted write cache and \
              thermal throttling"
         }
-        (Trend::CameBack, _) => {
+        (Trend::Recovered, _) => {
             "the rate recovered in between, as while a drive empties its write cache: it was not too warm"
         }
         (Trend::Rose, _) => "it became faster during the test, as after idle states or background work of the drive",
@@ -140,7 +140,8 @@ mod tests {
     use crate::core::{EndpointKind, EngineKind, Op};
     use crate::measure::TemperatureReading;
 
-    /// What is found of these rates in MB/s, each over 100 MB in steps of 4, of a drive so warm at the end of each.
+    /// The result of these rates in MB/s, each over 100 MB in steps of 4 MB, and of a drive with these
+    /// temperatures at the end of each.
     fn found(rates: &[f64], celsius: &[f64]) -> Sustained {
         let (mut found, mut now) = (Sustained::default(), WriteMoment::default());
         for rate in rates.iter().flat_map(|rate| std::iter::repeat_n(rate, 25)) {
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fall_is_told_by_its_rates_and_by_what_the_temperature_has_to_do_with_it() {
+    fn a_drop_is_reported_with_its_rates_and_the_temperature() {
         let unknown = words(&[200.0, 50.0], &[]);
         assert_eq!(unknown, "fast for the first 100.0 MB at 200.0 MB/s, then 50.0 MB/s: its write cache ran out");
         assert!(words(&[200.0, 50.0], &[50.0, 60.0]).ends_with("ran out: the drive was not too warm"));
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_that_take_turns_are_told_by_the_slowest_the_fastest_and_all_bytes_by_all_time() {
+    fn alternating_rates_are_reported_by_minimum_maximum_and_mean() {
         let text = words(&[200.0, 50.0, 200.0, 50.0, 200.0, 50.0], &[]);
         // 500 MB in 7 s.
         let expected = "at 200.0 MB/s, then 5 successive rates from 50.0 MB/s to 200.0 MB/s, 71.4 MB/s overall";
@@ -186,17 +187,17 @@ mod tests {
     }
 
     #[test]
-    fn the_temperature_has_a_row_where_the_drive_tells_it() {
-        let told = text(&found(&[200.0, 50.0, 50.0], &[41.4, 82.6, 60.0]));
-        assert!(told.contains("temperature  from 41 °C to 83 °C (limit 84 °C)\n"), "{told}");
+    fn the_temperature_has_a_row_if_the_drive_reports_it() {
+        let reported = text(&found(&[200.0, 50.0, 50.0], &[41.4, 82.6, 60.0]));
+        assert!(reported.contains("temperature  from 41 °C to 83 °C (limit 84 °C)\n"), "{reported}");
         assert!(!text(&found(&[200.0, 50.0], &[])).contains("temperature"));
     }
 
     #[test]
-    fn of_many_rates_the_table_has_the_first_and_the_last() {
+    fn the_table_of_many_rates_has_the_first_and_the_last() {
         let rows = |count: usize| {
-            let told = text(&found(&[200.0, 50.0].repeat(8)[..count], &[]));
-            told.split_once("sustained").map(|(table, _)| table.lines().count()).unwrap()
+            let reported = text(&found(&[200.0, 50.0].repeat(8)[..count], &[]));
+            reported.split_once("sustained").map(|(table, _)| table.lines().count()).unwrap()
         };
         assert_eq!([rows(12) - rows(11), rows(13) - rows(12), rows(14) - rows(13), rows(16) - rows(14)], [1, 1, 1, 0]);
         assert!(text(&found(&[200.0, 50.0].repeat(8), &[])).contains("… 3 more\n"));

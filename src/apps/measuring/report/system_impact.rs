@@ -1,14 +1,14 @@
-//! The part of `haul profile` about system impact: a table, and what it says in a sentence.
+//! The part of `haul profile` about system impact: a table, and its conclusion in a sentence.
 use super::latency;
 use crate::measure::{Effect, Interference, Memory, Profiled, Way};
 use crate::report::columns::cells;
 use crate::report::style::{STRONG, paint};
 use crate::report::units;
 
-/// A program that takes longer than so many times its start without a read is slow.
+/// A program start is slow if it takes longer than this multiple of a start without a read.
 const SLOWER: f64 = 1.05;
 
-/// The table; empty where it was not examined, or could not be.
+/// The table; empty if the system impact was not measured.
 pub(crate) fn table(found: &Profiled) -> String {
     let Some(Ok(system_impact)) = &found.system_impact else { return String::new() };
     let row = |texts: [&str; 6]| {
@@ -33,7 +33,7 @@ pub(crate) fn name(effect: &Effect) -> &'static str {
     effect.way.map_or("nothing", Way::name)
 }
 
-/// What it comes to, and under which conditions; why it is not known, where it is not.
+/// The conclusion and its conditions, or why it is unknown.
 pub(crate) fn sentence(found: &Profiled) -> String {
     let system_impact = match &found.system_impact {
         None => return String::new(),
@@ -43,7 +43,7 @@ pub(crate) fn sentence(found: &Profiled) -> String {
     format!("{}; {}", felt(system_impact), conditions(system_impact))
 }
 
-/// What each way of reading did to others.
+/// The effect of each read method on other programs.
 pub(crate) fn felt(system_impact: &Interference) -> String {
     let read = system_impact.effects.iter().filter(|effect| effect.way.is_some());
     read.map(felt_of_one).collect::<Vec<_>>().join("; ")
@@ -56,7 +56,7 @@ fn felt_of_one(effect: &Effect) -> String {
     format!("{} reads leave {kept:.0} % of a cached file, and program starts take {starts}", name(effect))
 }
 
-/// In which memory that was, and whether so little was read that no eviction was necessary.
+/// The memory in which it was measured, and whether too little was read to require eviction.
 pub(crate) fn conditions(system_impact: &Interference) -> String {
     let test_file = units::size(system_impact.test_file_bytes);
     let buffered = system_impact.effects.iter().filter(|effect| effect.way == Some(Way::Buffered));
@@ -106,16 +106,19 @@ mod tests {
     }
 
     #[test]
-    fn plenty_of_memory_is_said_to_be_the_reason() {
+    fn ample_memory_is_named_as_the_reason() {
         let why = "only root can create a memory control group".to_owned();
-        let said = sentence(&found(Memory::Machine { available_bytes: 6 << 30, why }));
-        assert!(said.ends_with("so no eviction was needed") && said.contains("6.44 GB of available memory"), "{said}");
-        let said = sentence(&found(Memory::Group(192 << 20)));
-        assert!(!said.contains("no eviction was needed"), "{said}");
+        let messages = sentence(&found(Memory::Machine { available_bytes: 6 << 30, why }));
+        assert!(
+            messages.ends_with("so no eviction was needed") && messages.contains("6.44 GB of available memory"),
+            "{messages}"
+        );
+        let messages = sentence(&found(Memory::Group(192 << 20)));
+        assert!(!messages.contains("no eviction was needed"), "{messages}");
     }
 
     #[test]
-    fn what_is_not_known_is_said_with_its_reason() {
+    fn unknown_values_are_reported_with_the_reason() {
         let unknown = Profiled { system_impact: Some(Err("it rains".to_owned())), ..Profiled::default() };
         assert_eq!(sentence(&unknown), "system impact not measured: it rains");
         assert_eq!(table(&unknown) + &sentence(&Profiled::default()), "");

@@ -11,7 +11,8 @@ use crate::report::{Out, units};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// Says what is measured, and shows a bar. Rates come at the end: after one run they are not those of the answer.
+/// Prints what is measured, and shows a bar. Rates are printed at the end: after one run they are not yet those
+/// of the answer.
 #[derive(Debug)]
 pub struct TuneReporter {
     meter: Meter,
@@ -20,7 +21,7 @@ pub struct TuneReporter {
 }
 
 impl TuneReporter {
-    /// Begins to tell of a sweep of about `time` over the disk with these facts.
+    /// Begins the report of a sweep of about `time` over the disk with these facts.
     pub fn start(style: TableStyle, facts: &Facts, op: Op, time: Duration, out: Out) -> TuneReporter {
         let reporter = TuneReporter { meter: Meter::start(out), began: Instant::now(), time };
         if style == TableStyle::Text {
@@ -36,7 +37,7 @@ impl TuneReporter {
         reporter
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.meter.finish();
     }
@@ -49,10 +50,10 @@ impl SweepObserver for TuneReporter {
     }
 }
 
-/// Stands behind a row whose bytes were in the page cache.
+/// Marks a row whose bytes were in the page cache.
 const CACHED: &str = " *";
 
-/// Every point with the figure that charts, answer, JSON and page have, too.
+/// Every point, with the same rate as in charts, answer, JSON and page.
 pub fn tune_table(tuned: &Tuned) -> String {
     let cpu = format!("CPU s/{}", units::giga().0);
     let start = format!("{:8} {:>9} {:>5} {:>10} {:>5}", "way", "block", "depth", "rate", "±");
@@ -83,19 +84,19 @@ fn row(entry: &Entry) -> String {
     cells(&[[start].as_slice(), &more].concat(), CACHED.len()) + cached + "\n"
 }
 
-/// Requests a second at the rate that is reported.
+/// Requests per second at the reported rate.
 pub(crate) fn requests_per_s(entry: &Entry) -> Option<f64> {
     Some(entry.rate()? / f64::from(entry.point.block_bytes))
 }
 
-/// How far off the rate may be, as a share of it; nothing where one round says nothing of that.
+/// The uncertainty of the rate, as a share of it; empty after one round, from which it cannot be computed.
 pub(crate) fn spread(entry: &Entry) -> String {
     let Some((rate, (_, high))) = entry.rate().zip(entry.interval()) else { return String::new() };
     let percent = (high / rate - 1.0) * 100.0;
     if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
 }
 
-/// The answer in words, with what makes it doubtful.
+/// The answer in sentences, with reasons to doubt it.
 pub fn tune_text(run: &Run<'_>, tuned: &Tuned) -> String {
     let mut rows = Columns::default();
     match &tuned.answer {
@@ -113,7 +114,7 @@ pub fn tune_text(run: &Run<'_>, tuned: &Tuned) -> String {
     format!("\n{}", rows.lines())
 }
 
-/// The rate by block size, a row for each depth, for each way that was not measured in the page cache's memory.
+/// The rate by block size, a row for each depth, for each mode whose bytes were not in the page cache.
 pub fn tune_charts(tuned: &Tuned, look: ChartStyle) -> String {
     let one = |way: Way| {
         let entries = tuned.sweep.entries().iter().filter(|entry| entry.point.way == way && !entry.was_cached());
@@ -136,7 +137,7 @@ pub fn tune_charts(tuned: &Tuned, look: ChartStyle) -> String {
     charts.into_iter().filter(|chart| !chart.is_empty()).map(|chart| format!("\n{chart}")).collect()
 }
 
-/// The answer in rows of a name and words.
+/// The answer, in rows of name and value.
 pub(crate) fn answer_rows(found: &BestPoint, tuned: &Tuned) -> Vec<(&'static str, String)> {
     let pick = format!("{} blocks, {} in flight", units::block(found.pick.block_bytes.into()), found.pick.depth);
     let rate = units::rate(whole(found.pick_bytes_per_s));
@@ -166,7 +167,7 @@ fn sure(found: &BestPoint) -> String {
     match (found.confidence, found.pick_interval) {
         (Some(share), Some((low, high))) => {
             let [low, high] = [low, high].map(|rate| units::rate_at_a_glance(whole(rate)));
-            // 100 % is nothing that runs can show.
+            // A finite number of runs cannot establish 100 %.
             let percent = (share * 100.0).floor().min(99.0);
             format!("{percent:.0} % that it reaches 95 % of the best, from {rounds}; its rate is {low} to {high}")
         }
@@ -208,7 +209,7 @@ pub fn tune_csv(tuned: &Tuned) -> String {
     text
 }
 
-/// The word of a state for programs.
+/// The name of a state in JSON.
 pub(crate) fn state(state: &State) -> &'static str {
     match state {
         State::Running => "measured",

@@ -1,25 +1,23 @@
-//! From damaged blocks to what is the matter with the disk.
+//! Diagnosis of a disk from its damaged blocks.
 use crate::core::{Conclusion, Damage, DamageKind, DamagedRun, Extent, ExtentSet};
 use std::collections::HashMap;
 
-/// A disk that reports a false capacity shows this many parts in a hundred of the blocks that have to be misplaced
-/// then: a few may be damaged besides.
+/// Minimum percentage of misplaced blocks, of those that a false capacity must misplace. Other damage may hide a few.
 const WRAPPED_PER_CENT: u128 = 90;
 
-/// A distance with less than this part of the misplaced blocks is that of strays.
+/// A distance is ignored if fewer than one in this many misplaced blocks have it.
 const STRAY_PART: u64 = 100;
 
-/// Nothing right in this part of what was checked, up to its end, is more than a bad place.
+/// Damage up to the end counts as lost writes from one offset on if it covers at least one in this many checked bytes.
 const NOTHING_PART: u64 = 8;
 
-/// Finds the blocks that lie in each other's place, and what all the damage says about the disk. `range` is what was
-/// checked.
+/// Detects swapped blocks and sets the conclusion about the disk. `range` is the extent that was checked.
 pub(super) fn conclude(damage: &mut Damage, range: Extent) {
     pair_up(damage);
     damage.conclusion = wraps(damage, range).or_else(|| nothing_from(damage, range));
 }
 
-/// The run that this misplaced run belongs to, as a distance; `None` for other damage, and for blocks of other runs.
+/// The distance of a misplaced run of this `own` run number; `None` for other damage, and for blocks of other runs.
 fn distance_of(run: &DamagedRun, own: u64) -> Option<i64> {
     match run.kind {
         DamageKind::Misplaced { distance, run } if run == own => Some(distance),
@@ -32,7 +30,7 @@ fn moved(extent: Extent, distance: i64) -> Option<Extent> {
     offset.checked_add(extent.len).map(|_| Extent::new(offset, extent.len))
 }
 
-/// Misplaced blocks whose own place holds the block that belongs here are swapped.
+/// Changes misplaced blocks to swapped if the two blocks are in each other's place.
 fn pair_up(damage: &mut Damage) {
     let mut places: HashMap<i64, ExtentSet> = HashMap::new();
     for run in &damage.runs {
@@ -44,24 +42,25 @@ fn pair_up(damage: &mut Damage) {
     let mut runs = Vec::with_capacity(damage.runs.len());
     for run in &damage.runs {
         let distance = distance_of(run, damage.run);
-        let there = distance.and_then(|distance| Some((distance, moved(run.extent, distance)?)));
-        let other = there.and_then(|(distance, there)| Some((distance, there, places.get(&distance.checked_neg()?)?)));
-        let Some((distance, there, other)) = other else {
+        let target_extent = distance.and_then(|distance| Some((distance, moved(run.extent, distance)?)));
+        let other = target_extent.and_then(|(distance, target_extent)| {
+            Some((distance, target_extent, places.get(&distance.checked_neg()?)?))
+        });
+        let Some((distance, target_extent, other)) = other else {
             runs.push(*run);
             continue;
         };
-        // A run may have neighbours of both kinds: what was swapped is distinguished from what is merely in a wrong
-        // place.
+        // Only part of a run may be swapped, so it is split.
         let from = runs.len();
-        let mut tell = |part: Extent, kind| {
-            let extent = Extent::new(run.extent.offset + (part.offset - there.offset), part.len);
+        let mut add = |part: Extent, kind| {
+            let extent = Extent::new(run.extent.offset + (part.offset - target_extent.offset), part.len);
             runs.push(DamagedRun { extent, kind, first: extent.offset, bits: 0 });
         };
-        other.within(there).for_each(|part| {
+        other.within(target_extent).for_each(|part| {
             swapped_bytes += part.len;
-            tell(part, DamageKind::Swapped { distance });
+            add(part, DamageKind::Swapped { distance });
         });
-        other.gaps(there).for_each(|part| tell(part, run.kind));
+        other.gaps(target_extent).for_each(|part| add(part, run.kind));
         runs[from..].sort_unstable_by_key(|run| run.extent.offset);
     }
     damage.runs = runs;
@@ -71,8 +70,8 @@ fn pair_up(damage: &mut Damage) {
     damage.blocks[index(DamageKind::Misplaced { distance: 0, run: 0 })] -= blocks;
 }
 
-/// Addresses that repeat after some bytes. Where later writes went over earlier ones, all but the last of each place
-/// show a block from further on; where they were lost, all but the first show one from before.
+/// Detects that addresses repeat with some period. If later writes overwrote earlier ones, all locations but the last
+/// hold a block from a higher offset; if later writes were lost, all but the first hold one from a lower offset.
 fn wraps(damage: &Damage, range: Extent) -> Option<Conclusion> {
     let misplaced = || damage.runs.iter().filter_map(|run| Some((run, distance_of(run, damage.run)?)));
     let mut by_distance: HashMap<i64, u64> = HashMap::new();
@@ -80,7 +79,7 @@ fn wraps(damage: &Damage, range: Extent) -> Option<Conclusion> {
     let all: u64 = by_distance.values().sum();
     let many = by_distance.iter().filter(|(_, bytes)| **bytes >= all / STRAY_PART);
     let holds = many.fold(0, |holds, (distance, _)| gcd(holds, distance.unsigned_abs()));
-    // One block in the wrong place is no sign of how much the disk holds.
+    // A single misplaced block does not indicate the capacity.
     let block_bytes = u64::from(damage.block_bytes);
     let repeated = range.len.checked_sub(holds).filter(|&repeated| holds > 0 && repeated > block_bytes)?;
     let enough = |bytes: u64| u128::from(bytes) * 100 >= u128::from(repeated) * WRAPPED_PER_CENT;
@@ -92,7 +91,7 @@ fn wraps(damage: &Damage, range: Extent) -> Option<Conclusion> {
     (enough(written_over) || enough(lost)).then_some(Conclusion::Wraps { holds_bytes: holds })
 }
 
-/// No block is right from here to the end.
+/// Detects that no block from some offset to the end is correct.
 fn nothing_from(damage: &Damage, range: Extent) -> Option<Conclusion> {
     let bad: ExtentSet = damage.runs.iter().map(|run| run.extent).collect();
     let block_bytes = u64::from(damage.block_bytes.max(1));

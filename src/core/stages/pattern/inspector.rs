@@ -1,4 +1,4 @@
-//! Judging a whole disk: what is wrong, where, and how much of it.
+//! Checks a whole disk for damage.
 use super::conclude::conclude;
 use super::{Mark, Pattern, Verdict};
 use crate::core::{DAMAGED_RUNS_MAX, Damage, DamageKind, DamagedRun, Extent, Maker, PatternChecker};
@@ -11,19 +11,19 @@ impl Maker for Pattern {
     }
 }
 
-/// Judges every block that a check brings, and gathers what is wrong. `range` is what is checked.
+/// Checks all blocks of `range` and collects the damage.
 #[derive(Debug)]
 pub struct Inspector {
     pattern: Pattern,
     range: Extent,
-    // Good blocks never come here: helpers meet at this lock once for a buffer with damage in it.
+    // Locked at most once per buffer, and only if the buffer contains damage.
     found: Mutex<Findings>,
 }
 
 #[derive(Debug, Default)]
 struct Findings {
     checked_bytes: u64,
-    /// By the first byte of the run.
+    /// By the offset of the run.
     runs: BTreeMap<u64, DamagedRun>,
     blocks: [u64; DamageKind::NAMES.len()],
     flipped_bits: u64,
@@ -31,7 +31,7 @@ struct Findings {
 }
 
 impl Inspector {
-    /// Judges by this pattern; `range`: the bytes that will be checked.
+    /// Checks against this pattern. `range` is the extent that will be checked.
     pub fn new(pattern: Pattern, range: Extent) -> Self {
         Inspector { pattern, range, found: Mutex::default() }
     }
@@ -91,7 +91,7 @@ impl PatternChecker for Inspector {
     }
 }
 
-/// `next` continues where `run` ends, with the same damage.
+/// Whether `next` is adjacent to `run` and has the same damage.
 fn follows(run: &DamagedRun, next: &DamagedRun) -> bool {
     run.extent.end() == next.extent.offset && run.kind == next.kind
 }
@@ -102,7 +102,7 @@ fn join(run: &mut DamagedRun, next: &DamagedRun) {
 }
 
 impl Findings {
-    /// Takes a run in, joined with its neighbours: buffers come in any order.
+    /// Adds a run and merges it with adjacent runs, because buffers are checked in any order.
     fn add(&mut self, mut run: DamagedRun, block_bytes: u64) {
         self.blocks[run.kind.index()] += run.extent.len / block_bytes;
         self.flipped_bits += run.bits;

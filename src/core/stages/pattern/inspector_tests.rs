@@ -1,4 +1,4 @@
-//! A disk is damaged at random: all of it is found, by its right name, and nothing else.
+//! Random damage is detected completely, with the right kind, and without false positives.
 use super::*;
 use crate::core::{Conclusion, DAMAGED_RUNS_MAX, Damage, DamageKind, DamagedRun, Extent, PatternChecker};
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ fn filled(block_bytes: u32, run: u64, len: usize) -> Vec<u8> {
     disk
 }
 
-/// What is found on a disk that is judged in buffers of so many blocks, the odd ones first.
+/// The damage found on a disk that is checked in buffers of `buffer_blocks` blocks, those with odd index first.
 fn inspected(disk: &[u8], block_bytes: u32, buffer_blocks: usize) -> Damage {
     let pattern = Pattern::new(block_bytes, RUN, 0).unwrap();
     let inspector = Inspector::new(pattern, Extent::new(0, disk.len() as u64));
@@ -35,7 +35,7 @@ fn by_block(damage: &Damage) -> BTreeMap<u64, DamageKind> {
     damage.runs.iter().flat_map(blocks).collect()
 }
 
-/// Damages the block at `at` of a disk, and says what is to be found there, and in the other place that it touches.
+/// Damages the block at `at` and returns the expected damage, including that of the `other` block.
 fn damaged(disk: &mut [u8], block: usize, at: usize, sort: usize, other: usize) -> Vec<(usize, DamageKind)> {
     let own = at * block..(at + 1) * block;
     let older = filled(block as u32, RUN - 1, disk.len());
@@ -70,7 +70,7 @@ fn damaged(disk: &mut [u8], block: usize, at: usize, sort: usize, other: usize) 
 
 proptest! {
     #[test]
-    fn every_damage_is_found_by_name_and_place_and_there_is_no_false_alarm(
+    fn every_damage_is_found_with_kind_and_offset_without_false_alarms(
         plans in prop::collection::vec((0..BLOCKS, 0usize..7, 0..BLOCKS), 0..12),
         block_bytes in prop::sample::select(vec![512u32, 4096]), buffer_blocks in 1usize..9,
     ) {
@@ -78,13 +78,13 @@ proptest! {
         let mut disk = filled(block_bytes, RUN, BLOCKS * block);
         let (mut touched, mut expected) = (Vec::new(), BTreeMap::new());
         for (at, sort, other) in plans {
-            // Each place is damaged once; what was misplaced came from a place that stays good.
+            // Each block is damaged once, and a misplaced block is copied from a good one.
             if touched.contains(&at) || touched.contains(&other) || at == other {
                 continue;
             }
             touched.extend([at, other]);
-            let told = damaged(&mut disk, block, at, sort, other);
-            expected.extend(told.into_iter().map(|(number, kind)| ((number * block) as u64, kind)));
+            let reported = damaged(&mut disk, block, at, sort, other);
+            expected.extend(reported.into_iter().map(|(number, kind)| ((number * block) as u64, kind)));
         }
         let damage = inspected(&disk, block_bytes, buffer_blocks);
         prop_assert_eq!(damage.checked_bytes, disk.len() as u64);
@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn a_disk_that_lies_about_its_size_is_seen_through(
+    fn a_false_capacity_is_detected(
         holds in 2usize..80, more in 2usize..200, drops in any::<bool>(), stray in any::<Option<prop::sample::Index>>(),
     ) {
         let (block, says) = (512, holds + more);
@@ -124,16 +124,16 @@ proptest! {
 }
 
 #[test]
-fn a_last_block_that_holds_the_first_is_misplaced_and_no_disk_that_wraps() {
+fn a_single_misplaced_block_is_not_a_false_capacity() {
     let mut disk = filled(512, RUN, BLOCKS * 512);
-    let told = damaged(&mut disk, 512, BLOCKS - 1, 5, 0);
+    let reported = damaged(&mut disk, 512, BLOCKS - 1, 5, 0);
     let damage = inspected(&disk, 512, 4);
-    assert_eq!(by_block(&damage), told.into_iter().map(|(number, kind)| (number as u64 * 512, kind)).collect());
+    assert_eq!(by_block(&damage), reported.into_iter().map(|(number, kind)| (number as u64 * 512, kind)).collect());
     assert_eq!(damage.conclusion, None);
 }
 
 #[test]
-fn neighbours_with_one_damage_are_one_run_whatever_order_they_come_in() {
+fn adjacent_damage_of_one_kind_is_one_run_in_any_order() {
     let mut disk = filled(512, RUN, 64 * 512);
     disk[10 * 512..30 * 512].fill(0);
     disk[30 * 512 + 7] ^= 1;
@@ -148,7 +148,7 @@ fn neighbours_with_one_damage_are_one_run_whatever_order_they_come_in() {
 }
 
 #[test]
-fn what_was_swapped_is_told_apart_from_a_neighbour_that_came_from_as_far() {
+fn swapped_blocks_are_distinguished_from_misplaced_neighbours() {
     let mut disk = filled(512, RUN, 96 * 512);
     let mut expected = damaged(&mut disk, 512, 87, 6, 40);
     expected.extend(damaged(&mut disk, 512, 88, 5, 41));
@@ -159,7 +159,7 @@ fn what_was_swapped_is_told_apart_from_a_neighbour_that_came_from_as_far() {
 }
 
 #[test]
-fn a_disk_that_keeps_nothing_behind_some_byte_is_told_where() {
+fn a_disk_that_discards_writes_beyond_an_offset_is_detected() {
     let mut disk = filled(512, RUN, 100 * 512);
     disk[60 * 512..80 * 512].fill(0);
     disk[80 * 512..].fill(0xff);
@@ -171,7 +171,7 @@ fn a_disk_that_keeps_nothing_behind_some_byte_is_told_where() {
 }
 
 #[test]
-fn no_more_runs_are_kept_than_memory_is_meant_for() {
+fn the_number_of_kept_runs_is_bounded() {
     let blocks = 2 * DAMAGED_RUNS_MAX + 20;
     let mut disk = filled(512, RUN, blocks * 512);
     disk.chunks_exact_mut(1024).for_each(|pair| pair[0] ^= 1);
@@ -182,7 +182,7 @@ fn no_more_runs_are_kept_than_memory_is_meant_for() {
 }
 
 #[test]
-fn an_end_that_is_no_whole_block_is_not_judged() {
+fn a_partial_last_block_is_not_checked() {
     let disk = [filled(4096, RUN, 3 * 4096), vec![1; 700]].concat();
     let damage = inspected(&disk, 4096, 16);
     assert!(damage.is_empty());
@@ -190,7 +190,7 @@ fn an_end_that_is_no_whole_block_is_not_judged() {
 }
 
 #[test]
-fn the_newest_run_in_the_samples_is_found_unless_another_is_wanted() {
+fn the_newest_run_of_the_samples_is_used_unless_one_is_given() {
     let (old, new) = (filled(512, 7, 8192), filled(4096, 9, 8192));
     let mut surveyor = Surveyor::new(None);
     assert_eq!(surveyor.found(), None);
@@ -201,7 +201,7 @@ fn the_newest_run_in_the_samples_is_found_unless_another_is_wanted() {
     let mut surveyor = Surveyor::new(Some(7));
     surveyor.look(&new[..4096]);
     assert_eq!(surveyor.found(), None);
-    // The beginning of the sample is damaged: another of its blocks tells.
+    // The start of the sample is damaged; another block of it has a valid mark.
     surveyor.look(&[&[0; 512][..], &old[512..4096]].concat());
     assert_eq!(surveyor.found().map(|mark| (mark.run, mark.block_bytes)), Some((7, 512)));
 }

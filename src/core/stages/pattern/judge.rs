@@ -1,51 +1,51 @@
-//! What a block that was read back says about the disk.
+//! Checks a block that was read back.
 use super::Mark;
 use super::mark::CELL_BYTES;
 use super::words::Cells;
 use crate::core::stages::sparse::is_zero;
 
-/// What a block is, compared with what belongs at its place.
+/// The result of checking a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// What belongs there.
+    /// The expected block.
     Good,
-    /// Another block of the pattern, whole: it was written to the wrong place or read from it. Two that carry each
-    /// other's address were swapped; one and the same distance everywhere is a disk that reports a false capacity. Bits
-    /// of it may be flipped besides.
+    /// A whole block of another offset: it was written to or read from the wrong address. If two blocks carry each
+    /// other's address, they were swapped; if the distance is the same everywhere, the disk reports a false capacity.
+    /// Some bits may be flipped, too.
     Misplaced(Mark),
-    /// The right place, but another writing of it: this one was lost. The mark tells which it is, and so whether it is
-    /// older. Bits of it may be flipped besides.
+    /// The right address, but from another run or sequence: the last write was lost. The mark contains both numbers.
+    /// Some bits may be flipped, too.
     Stale(Mark),
-    /// Up to `at` bytes one block and from there another: a write that was cut in two. Exact to 64 bytes.
+    /// One block up to byte `at` and another from there: an interrupted write. Exact to 64 bytes.
     Torn {
-        /// Where the second begins, in bytes from the start of the block.
+        /// Start of the second block, in bytes from the start of this one.
         at: u32,
     },
-    /// Nothing but zeros: discarded, or never written.
+    /// Only zeros: discarded, or never written.
     Zero,
-    /// Nothing of this pattern at all.
+    /// Not a block of this pattern.
     Foreign,
-    /// What belongs there but for some bits.
+    /// The expected block with some flipped bits.
     Flipped {
-        /// The first byte that is not right, counted from the start of the block.
+        /// Offset of the first wrong byte in the block.
         first: u32,
-        /// Bits that are not right.
+        /// Number of wrong bits.
         bits: u32,
     },
 }
 
-/// From this many wrong bits of the 512 of a cell on it counts as another's: what has nothing to do with it differs in
-/// 256, and 64 is 17 standard deviations away from that.
+/// A cell with at least this many wrong bits of 512 belongs to another block. Unrelated data differs in 256 bits on
+/// average; 64 is 17 standard deviations below that.
 const OTHER_BITS_MIN: u32 = 64;
 
-/// How the cells of a block compare with those that a mark makes.
+/// The result of comparing the cells of a block with those of a mark.
 #[derive(Default)]
 struct Comparison {
-    /// The first cell that is another's.
+    /// The first cell that belongs to another block.
     first_other: Option<u32>,
-    /// The first that is not another's.
+    /// The first cell that belongs to this block.
     first_own: Option<u32>,
-    /// Wrong bits in the cells that are not another's.
+    /// Wrong bits in the cells that belong to this block.
     bits: u32,
     /// The first wrong byte.
     first_byte: Option<u32>,
@@ -56,8 +56,8 @@ fn words(cell: &[u8]) -> impl Iterator<Item = u64> + '_ {
     cell.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Whether the block is what the mark makes, to the last bit. Wrong bits are gathered over 4 KiB before anything is
-/// decided, so that a good block is read at the speed of memory.
+/// Whether the block is exactly the one that the mark generates. Differences are accumulated over 4 KiB before they are
+/// tested, so that a good block is checked at memory speed.
 fn is_made_by(block: &[u8], mark: &Mark) -> bool {
     let mut cells = Cells::of(mark);
     block.chunks(4096).all(|page| {
@@ -94,7 +94,7 @@ fn torn_before(cell: u32) -> Verdict {
     Verdict::Torn { at: cell * CELL_BYTES as u32 }
 }
 
-/// What `block` is, where the block of `own` belongs.
+/// Checks `block`, where the block with the mark `own` is expected.
 pub(super) fn verdict(block: &[u8], own: &Mark) -> Verdict {
     if is_made_by(block, own) {
         return Verdict::Good;
@@ -108,7 +108,7 @@ pub(super) fn verdict(block: &[u8], own: &Mark) -> Verdict {
     }
 }
 
-/// The verdict on a block that begins with the mark of another.
+/// The verdict on a block that begins with the mark of another block.
 fn of_another(block: &[u8], mark: &Mark, own: &Mark) -> Verdict {
     match compared(block, mark).first_other {
         Some(cell) => torn_before(cell),
@@ -117,7 +117,7 @@ fn of_another(block: &[u8], mark: &Mark, own: &Mark) -> Verdict {
     }
 }
 
-/// The verdict on a block that begins with its own mark, or with none that can be read.
+/// The verdict on a block that begins with its own mark, or without a valid mark.
 fn of_own(block: &[u8], own: &Mark) -> Verdict {
     let comparison = compared(block, own);
     match (comparison.first_own, comparison.first_other) {
@@ -126,7 +126,7 @@ fn of_own(block: &[u8], own: &Mark) -> Verdict {
             let first = comparison.first_byte.expect("it is not good, so a byte is wrong");
             Verdict::Flipped { first, bits: comparison.bits }
         }
-        // Its beginning is lost.
+        // The start of the block is lost.
         (Some(own), Some(0)) => torn_before(own),
         (_, Some(other)) => torn_before(other),
     }

@@ -1,29 +1,29 @@
-//! What a block says about itself.
+//! The mark at the start of each block of the test pattern.
 
-/// The least bytes of a block.
+/// Minimum block size, in bytes.
 pub const PATTERN_BLOCK_BYTES_MIN: u32 = 512;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"haulpat1");
 
-/// Words of a mark.
+/// Number of 64-bit words in a mark.
 pub(super) const MARK_WORDS: usize = 6;
 
-/// What a block says about itself. Its check held, so these words were written together.
+/// The mark of a block. It was validated by its check word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mark {
-    /// Where it was meant to go, in bytes.
+    /// Offset where the block belongs, in bytes.
     pub address: u64,
-    /// The run that wrote it; a later one has a larger number.
+    /// Number of the run that wrote it; later runs have larger numbers.
     pub run: u64,
-    /// Which writing of that address within the run, from 0.
+    /// Number of earlier writes of this block in the same run.
     pub sequence: u64,
-    /// Bytes of the block.
+    /// Size of the block, in bytes.
     pub block_bytes: u32,
 }
 
 impl Mark {
-    /// The mark at the start of `block`; `None` if there is none, or one whose check does not hold. A checker of a disk
-    /// without being told run and length reads them here.
+    /// Reads the mark at the start of `block`; `None` if there is none, or its check word is wrong. Used to detect the
+    /// run and block size of a disk.
     pub fn read(block: &[u8]) -> Option<Mark> {
         let (words, _) = block.as_chunks::<8>();
         let word = |at: usize| words.get(at).map(|bytes| u64::from_le_bytes(*bytes));
@@ -33,13 +33,13 @@ impl Mark {
         holds.then_some(mark)
     }
 
-    /// A length that a pattern can have.
+    /// Whether the block size is valid.
     pub(super) fn is_possible(&self) -> bool {
         self.block_bytes >= PATTERN_BLOCK_BYTES_MIN && self.block_bytes.is_multiple_of(CELL_BYTES as u32)
     }
 
-    /// Where the words of the block begin. Each step can be turned back, so that two marks that differ in one field
-    /// never have the same.
+    /// Seed of the words of the block. Every step is invertible, so that marks that differ in one field have different
+    /// seeds.
     pub(super) fn seed(&self) -> u64 {
         let fields = [self.address, self.run, self.sequence, u64::from(self.block_bytes)];
         fields.iter().fold(MAGIC, |seed, field| mixed(seed ^ field))
@@ -54,10 +54,10 @@ impl Mark {
     }
 }
 
-/// Bytes that are judged together; a tear within them is not distinguished from flipped bits.
+/// Unit of checking: a tear inside a cell cannot be distinguished from flipped bits.
 pub(super) const CELL_BYTES: usize = 64;
 
-/// Mixes all bits of `word` into all bits; can be turned back, so no two words become the same (splitmix64's steps).
+/// Mixes all bits of `word`. Invertible, so different words stay different (the finalizer of splitmix64).
 pub(super) fn mixed(word: u64) -> u64 {
     let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,8 +1,8 @@
-//! The test pattern: blocks that say where they belong, so that a disk that loses, swaps, tears or ages them is caught.
+//! The test pattern: blocks that contain their own address, so that lost, swapped, torn and stale writes are detected.
 //!
-//! A block is a mark of 48 bytes (`haulpat1`, its address, run, sequence, its length, and a check of these, each eight
-//! bytes, little-endian), then bytes that follow from the mark and look random: no disk can compress or share them, and
-//! no two addresses or runs have the same.
+//! A block starts with a mark of 48 bytes: `haulpat1`, address, run, sequence, block size, and a check word of these,
+//! eight bytes each, little-endian. The rest is pseudo-random and depends on the mark only: no disk can compress or
+//! deduplicate it, and no two addresses or runs have the same content.
 mod conclude;
 mod inspector;
 #[cfg(test)]
@@ -21,7 +21,7 @@ pub use mark::{Mark, PATTERN_BLOCK_BYTES_MIN};
 pub use surveyor::Surveyor;
 use words::Words;
 
-/// One writing of the pattern: what its blocks hold.
+/// One run of the pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern {
     block_bytes: u32,
@@ -30,20 +30,20 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// The pattern of blocks of `block_bytes`, which is a multiple of 64 and at least [`PATTERN_BLOCK_BYTES_MIN`];
-    /// `None` of another length. Of two runs over one disk the later has the larger number, as the seconds of the clock
-    /// are; within a run the sequence counts how often each block was written before.
+    /// The pattern with blocks of `block_bytes`; `None` unless that is a multiple of 64 and at least
+    /// [`PATTERN_BLOCK_BYTES_MIN`]. Later runs on a disk have larger numbers, such as the time in seconds. The sequence
+    /// counts earlier writes of each block in the same run.
     pub fn new(block_bytes: u32, run: u64, sequence: u64) -> Option<Self> {
         let possible = Mark { address: 0, run, sequence, block_bytes }.is_possible();
         possible.then_some(Pattern { block_bytes, run, sequence })
     }
 
-    /// Bytes of a block.
+    /// Block size, in bytes.
     pub fn block_bytes(&self) -> u32 {
         self.block_bytes
     }
 
-    /// The run that its blocks carry.
+    /// Number of the run.
     pub fn run(&self) -> u64 {
         self.run
     }
@@ -52,7 +52,7 @@ impl Pattern {
         Mark { address, run: self.run, sequence: self.sequence, block_bytes: self.block_bytes }
     }
 
-    /// Fills `buffer` with the blocks that belong at byte `offset` and behind. Panics unless it is whole blocks.
+    /// Fills `buffer` with the blocks that belong at byte `offset`. Panics unless the buffer has whole blocks.
     pub fn fill(&self, buffer: &mut [u8], offset: u64) {
         let block_bytes = self.block_bytes as usize;
         assert!(buffer.len().is_multiple_of(block_bytes), "a pattern fills whole blocks");
@@ -64,7 +64,7 @@ impl Pattern {
             for (bytes, word) in head.iter_mut().zip(mark.words()) {
                 *bytes = word.to_le_bytes();
             }
-            let mut from = Words::behind_mark(&mark);
+            let mut from = Words::after_mark(&mark);
             for bytes in rest {
                 *bytes = from.next_word().to_le_bytes();
             }
@@ -72,8 +72,8 @@ impl Pattern {
         }
     }
 
-    /// Judges the blocks in `buffer`, read from byte `offset` on, and reports each that is not good: its own offset and
-    /// what is wrong. Panics unless the buffer is whole blocks. Allocates nothing.
+    /// Checks the blocks in `buffer`, read at byte `offset`, and reports the offset and verdict of each that is not
+    /// good. Panics unless the buffer has whole blocks. Allocates nothing.
     pub fn judge(&self, buffer: &[u8], offset: u64, mut found: impl FnMut(u64, Verdict)) {
         let block_bytes = self.block_bytes as usize;
         assert!(buffer.len().is_multiple_of(block_bytes), "a pattern is checked in whole blocks");
@@ -87,7 +87,7 @@ impl Pattern {
         }
     }
 
-    /// Judges one block, read from byte `offset`. Panics on another length than a block's.
+    /// Checks one block, read at byte `offset`. Panics unless it has the block size.
     pub fn judge_block(&self, block: &[u8], offset: u64) -> Verdict {
         assert_eq!(block.len(), self.block_bytes as usize, "one block is checked");
         judge::verdict(block, &self.mark(offset))

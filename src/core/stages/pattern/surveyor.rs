@@ -1,7 +1,7 @@
-//! Finding out which run wrote a disk, from samples of it.
+//! Detects the run on a disk from samples of it.
 use super::{Mark, PATTERN_BLOCK_BYTES_MIN};
 
-/// Looks for marks in samples of a disk, to learn the run and the length of its blocks.
+/// Searches samples of a disk for marks, to find the run and its block size.
 #[derive(Clone, Copy, Debug)]
 pub struct Surveyor {
     run: Option<u64>,
@@ -9,15 +9,15 @@ pub struct Surveyor {
 }
 
 impl Surveyor {
-    /// Bytes of a sample, which begins on a multiple of as many; longer blocks are not searched for.
+    /// Size and alignment of a sample, in bytes; larger blocks are not detected.
     pub const SAMPLE_BYTES: u32 = 4096;
 
-    /// Looks for marks of this run; `None`: for the newest there is.
+    /// Searches for marks of this run; `None` for the newest run.
     pub fn new(run: Option<u64>) -> Self {
         Surveyor { run, newest: None }
     }
 
-    /// Looks at a sample.
+    /// Searches a sample.
     pub fn look(&mut self, bytes: &[u8]) {
         let wanted = |mark: &Mark| {
             Self::SAMPLE_BYTES.is_multiple_of(mark.block_bytes) && self.run.is_none_or(|run| run == mark.run)
@@ -26,7 +26,7 @@ impl Surveyor {
         self.newest = marks.chain(self.newest).max_by_key(|mark| mark.run);
     }
 
-    /// A mark of the run, wherever it lay; `None`: there was none in any sample.
+    /// A mark of the run, of any offset; `None` if no sample had one.
     pub fn found(&self) -> Option<Mark> {
         self.newest
     }

@@ -1,4 +1,4 @@
-//! Every damage has its name and place, and nothing that is good has one.
+//! All damage is detected with its kind and offset, and good blocks are never reported.
 use super::*;
 use proptest::prelude::*;
 
@@ -19,7 +19,7 @@ fn mark(block_bytes: u32, run: u64, address: u64) -> Mark {
     Mark { address, run, sequence: 0, block_bytes }
 }
 
-/// What run 5 thinks of a block at `ADDRESS`.
+/// The verdict of run 5 on a block at `ADDRESS`.
 fn judged(block: &[u8]) -> Verdict {
     pattern(block.len() as u32, 5, 0).judge_block(block, ADDRESS)
 }
@@ -32,7 +32,7 @@ fn noise(len: usize, seed: u64) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn what_was_filled_is_good_and_only_there(
+    fn a_filled_block_is_good_only_at_its_own_offset(
         cells in 8u32..200, run in any::<u64>(), sequence in any::<u64>(), address in any::<u64>(), blocks in 1usize..4,
     ) {
         let block_bytes = cells * 64;
@@ -58,7 +58,7 @@ proptest! {
     }
 
     #[test]
-    fn of_a_disk_each_damaged_block_is_found_and_no_other(
+    fn exactly_the_damaged_blocks_of_a_disk_are_found(
         damage in prop::collection::vec((0usize..64, 0usize..5), 0..10),
         block_bytes in prop::sample::select(vec![512u32, 4096]),
     ) {
@@ -88,7 +88,7 @@ proptest! {
 }
 
 #[test]
-fn each_single_bit_is_found() {
+fn each_single_bit_flip_is_found() {
     let good = block(512, 5, ADDRESS);
     for bit in 0..512 * 8 {
         let mut bytes = good.clone();
@@ -98,7 +98,7 @@ fn each_single_bit_is_found() {
 }
 
 #[test]
-fn many_wrong_bits_close_together_are_flipped_and_an_eighth_of_all_is_a_tear() {
+fn few_wrong_bits_are_flipped_and_an_eighth_of_all_is_torn() {
     let mut bytes = block(4096, 5, ADDRESS);
     bytes[640..647].iter_mut().for_each(|byte| *byte ^= 0xff);
     bytes[647] ^= 0x7f;
@@ -108,7 +108,7 @@ fn many_wrong_bits_close_together_are_flipped_and_an_eighth_of_all_is_a_tear() {
 }
 
 #[test]
-fn a_tear_is_found_where_it_is_whatever_is_on_either_side() {
+fn a_tear_is_located_with_any_content_on_either_side() {
     for len in [512u32, 4096] {
         let own = block(len, 5, ADDRESS);
         let (zeros, noise) = (vec![0; len as usize], noise(len as usize, 1));
@@ -126,12 +126,12 @@ fn a_tear_is_found_where_it_is_whatever_is_on_either_side() {
 }
 
 #[test]
-fn what_has_nothing_of_the_pattern_is_foreign_or_zero() {
+fn blocks_without_pattern_are_foreign_or_zero() {
     assert_eq!(judged(&[0; 4096]), Verdict::Zero);
     assert_eq!(judged(&[0xff; 4096]), Verdict::Foreign);
     assert_eq!(judged(&noise(4096, 2)), Verdict::Foreign);
     assert_eq!(judged(&b"some text. ".repeat(400)[..4096]), Verdict::Foreign);
-    // A pattern of other blocks: its mark says so to whoever looks.
+    // The mark has another block size.
     let large = block(8192, 5, ADDRESS);
     assert_eq!(judged(&large[..4096]), Verdict::Foreign);
     assert_eq!(Mark::read(&large), Some(mark(8192, 5, ADDRESS)));
@@ -141,7 +141,7 @@ fn what_has_nothing_of_the_pattern_is_foreign_or_zero() {
 }
 
 #[test]
-fn a_block_that_is_elsewhere_and_flipped_is_still_known() {
+fn a_misplaced_block_with_flipped_bits_is_recognized() {
     let mut bytes = block(512, 5, ADDRESS + 512);
     bytes[300] ^= 3;
     assert_eq!(judged(&bytes), Verdict::Misplaced(mark(512, 5, ADDRESS + 512)));
@@ -151,8 +151,8 @@ fn a_block_that_is_elsewhere_and_flipped_is_still_known() {
 }
 
 #[test]
-fn a_disk_that_lies_about_its_size_shows_one_distance() {
-    // 64 blocks fit and 100 are written: the last 36 go over the first.
+fn a_false_capacity_shows_one_distance() {
+    // 64 blocks fit and 100 are written: the last 36 overwrite the first.
     const LEN: u64 = 512;
     let mut disk = vec![0; 64 * LEN as usize];
     for number in 0..100u64 {
@@ -168,7 +168,7 @@ fn a_disk_that_lies_about_its_size_shows_one_distance() {
 }
 
 #[test]
-fn nothing_in_it_repeats_and_its_bits_are_even() {
+fn the_pattern_has_no_repetition_and_balanced_bits() {
     let mut bytes = vec![0; 1 << 20];
     pattern(4096, 5, 0).fill(&mut bytes, 0);
     let mut words: Vec<u64> = Vec::new();
@@ -185,9 +185,9 @@ fn nothing_in_it_repeats_and_its_bits_are_even() {
 }
 
 #[test]
-fn the_pattern_is_the_same_for_ever() {
-    // A disk that was written today is to be checked in ten years. The digest is that of the same bytes made by a few
-    // lines of Python after the description at the top of this room.
+fn the_pattern_is_stable_across_versions() {
+    // A disk written today must be checkable in ten years. The digest was computed by a few lines of Python from the
+    // format description in `mod.rs`.
     let mut bytes = vec![0; 8192];
     pattern(4096, 0x0102_0304_0506_0708, 9).fill(&mut bytes, 0x1122_3344_5566_7000);
     assert_eq!(&bytes[..16], b"haulpat1\x00\x70\x66\x55\x44\x33\x22\x11");

@@ -1,22 +1,22 @@
-//! The words that a block is filled with.
+//! The content of a block after its mark.
 use super::mark::{CELL_BYTES, MARK_WORDS, Mark};
 
-/// Words of a cell.
+/// Number of 64-bit words in a cell.
 pub(super) const CELL_WORDS: usize = CELL_BYTES / 8;
 
-/// Steps and factors of wyrand (Wang Yi, public domain): one multiplication a word, and each word follows from its
-/// number alone, so that the processor works on several at once.
+/// Constants of wyrand (Wang Yi, public domain). It needs one multiplication per word, and each word depends only on
+/// its index, so that the processor can compute several in parallel.
 const STEP: u64 = 0xa076_1d64_78bd_642f;
 const FACTOR: u64 = 0xe703_7ed1_a0b4_28db;
 
-/// The words of one block behind its mark, one after the other.
+/// Iterates over the words of a block after its mark.
 #[derive(Clone, Copy)]
 pub(super) struct Words {
     state: u64,
 }
 
 impl Words {
-    pub(super) fn behind_mark(mark: &Mark) -> Self {
+    pub(super) fn after_mark(mark: &Mark) -> Self {
         Words { state: mark.seed() }
     }
 
@@ -28,7 +28,7 @@ impl Words {
     }
 }
 
-/// The cells of the block that a mark makes, one after the other.
+/// Iterates over the cells of the block that a mark generates.
 pub(super) struct Cells {
     mark: Option<[u64; MARK_WORDS]>,
     words: Words,
@@ -36,7 +36,7 @@ pub(super) struct Cells {
 
 impl Cells {
     pub(super) fn of(mark: &Mark) -> Self {
-        Cells { mark: Some(mark.words()), words: Words::behind_mark(mark) }
+        Cells { mark: Some(mark.words()), words: Words::after_mark(mark) }
     }
 
     #[inline]

@@ -4,18 +4,18 @@ use crate::disks::probe::sysfs::{Device as Block, names_in};
 use rustix::fs::FileType;
 use std::path::{Path, PathBuf};
 
-/// Directories below /dev with other names of disks and partitions, the ones to be preferred first.
+/// Directories under /dev with other names of disks and partitions, in order of preference.
 const DIRECTORIES: [&str; 5] = ["disk/by-id", "disk/by-path", "disk/by-partuuid", "mapper", "md"];
 
-/// Other names of block devices, gathered once.
+/// Other names of block devices, read once.
 pub(super) struct Aliases {
     dev: PathBuf,
-    /// Number of the device, and a path that leads to it.
+    /// Device number, and a path to the device.
     names: Vec<(u64, PathBuf)>,
 }
 
 impl Aliases {
-    /// Gathers what is below `dev`, which is /dev but in tests.
+    /// Reads the names under `dev`, which is /dev except in tests.
     pub(super) fn gather(dev: &Path) -> Self {
         let directories = DIRECTORIES.iter().map(|directory| dev.join(directory));
         let paths = directories.flat_map(|dir| names_in(&dir).into_iter().map(move |name| dir.join(name)));
@@ -23,17 +23,17 @@ impl Aliases {
         Aliases { dev: dev.to_owned(), names }
     }
 
-    /// The node of this name.
+    /// The node with this name.
     pub(super) fn node(&self, name: &str) -> PathBuf {
         self.dev.join(name)
     }
 
-    /// Links and nodes that lead to the device of this number.
+    /// Symbolic links and nodes of the device with this number.
     pub(super) fn of(&self, number: u64) -> Vec<PathBuf> {
         self.names.iter().filter(|(of, _)| *of == number).map(|(_, path)| path.clone()).collect()
     }
 
-    /// Character devices that take the disk's own commands: `/dev/sg0`, `/dev/bsg/0:0:0:0`, `/dev/ng0n1`.
+    /// Character devices for the disk's commands: `/dev/sg0`, `/dev/bsg/0:0:0:0`, `/dev/ng0n1`.
     pub(super) fn passthrough(&self, snapshot: &Snapshot, disk: &Block) -> Vec<PathBuf> {
         let node = passthrough::directory(&snapshot.sysfs, disk);
         let node = node.and_then(|(_, dir)| Some(self.dev.join(dir.file_name()?)));

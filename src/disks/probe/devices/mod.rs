@@ -1,5 +1,5 @@
-//! Every block device of the machine, for lists: the same facts as of one endpoint, by the same functions. Changes
-//! nothing, and must not know how a list looks.
+//! All block devices of the machine, for lists, with the same facts as for endpoints. Changes nothing. This room must
+//! not know how a list is displayed.
 mod aliases;
 mod scsi;
 
@@ -15,12 +15,12 @@ use rustix::io::Errno;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Every block device: disks first, then what is made of others, loop devices last. Left out are loop devices without
-/// a file beneath them, and others without capacity, but drives that merely have no medium in them. Beside them the
-/// SCSI devices that are no block devices.
+/// All block devices: disks first, then devices stacked on others, loop devices last; and the SCSI devices without a
+/// block device. Omits loop devices that are not attached and other devices without capacity, except for drives without
+/// a medium.
 ///
 /// # Errors
-/// Open where there is no `/sys/block` to be read.
+/// Open if `/sys/block` cannot be read.
 pub fn devices() -> Result<(Vec<Device>, Vec<ScsiDevice>)> {
     fs::read_dir("/sys/block").map_err(|cause| {
         let advice = "Mount sysfs at /sys: the kernel lists devices there.";
@@ -38,7 +38,7 @@ fn listed(snapshot: &Snapshot, aliases: &Aliases) -> Vec<Device> {
 
 fn shown(snapshot: &Snapshot, disk: &Block) -> bool {
     if is_loop(disk) {
-        // One whose file cannot be found out about is attached anyway.
+        // It is attached even if its backing file cannot be determined.
         return snapshot.loop_of(disk.number).is_some() || disk.dir.join("loop").exists();
     }
     disk.len() > 0 || has_hardware(disk)
@@ -55,7 +55,7 @@ fn describe_disk(snapshot: &Snapshot, aliases: &Aliases, disk: &Block) -> Device
         name: disk.name.clone(),
         aliases: other_names,
         size: disk.len(),
-        // After its content was read: that may be when the kernel notices another medium.
+        // After reading the content, because the kernel may only then notice another medium.
         disk_sequence: disk.sequence(),
         hotplug: removable || is_hotplug(disk, identity.transport.as_deref()),
         identity,
@@ -80,14 +80,14 @@ fn describe_disk(snapshot: &Snapshot, aliases: &Aliases, disk: &Block) -> Device
 
 fn parts(snapshot: &Snapshot, aliases: &Aliases, disk: &Block) -> Vec<DevicePartition> {
     let blocks = disk.partitions();
-    let told = |mut partition: Partition| {
+    let reported = |mut partition: Partition| {
         let block = blocks.iter().find(|block| block.name == partition.name)?;
         let path = PathBuf::from(block.node());
         partition.content = may_be_read(disk).then(|| signature::look(&path)).flatten();
         let (aliases, uses) = (aliases.of(block.number), in_use::of_device(snapshot, block));
         Some(DevicePartition { partition, path, aliases, uses, undo: None, pending: None })
     };
-    partitions(disk).into_iter().filter_map(told).collect()
+    partitions(disk).into_iter().filter_map(reported).collect()
 }
 
 fn made_of(snapshot: &Snapshot, disk: &Block) -> Vec<String> {
@@ -98,25 +98,26 @@ fn made_of(snapshot: &Snapshot, disk: &Block) -> Vec<String> {
     disk.slaves().into_iter().map(|slave| slave.name).collect()
 }
 
-/// Reading waits for ever on a suspended dm device, and long on a floppy drive, which cannot tell whether it is empty.
+/// Whether reading returns soon: reading a suspended dm device blocks forever, and an empty floppy drive takes long.
 fn may_be_read(disk: &Block) -> bool {
     let suspended = sysfs::text(&disk.dir, "dm/suspended").as_deref() == Some("1");
     let floppy = disk.name.strip_prefix("fd").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
     !suspended && !floppy && disk.len() > 0
 }
 
-/// Whether this process may open the node for reading. Asked by opening: a container may forbid what the mode allows.
+/// Whether this process may open the node for reading. Determined by opening it, because a container may forbid what
+/// the mode permits.
 fn may_be_opened(path: &Path) -> bool {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     !matches!(rustix::fs::open(path, flags, Mode::empty()), Err(Errno::ACCESS | Errno::PERM | Errno::NOENT))
 }
 
-/// It has a device: a disk, a drive, a card reader.
+/// Whether it is a hardware device: a disk, a drive, a card reader.
 fn has_hardware(disk: &Block) -> bool {
     disk.dir.join("device").exists()
 }
 
-/// On a bus that disks are plugged into and pulled out of. An eMMC is soldered, and has the transport of SD cards.
+/// Whether it is on a hot-plug bus. An eMMC has the same transport as SD cards but is soldered.
 fn is_hotplug(disk: &Block, transport: Option<&str>) -> bool {
     match transport {
         Some("usb") => true,
@@ -137,8 +138,8 @@ fn rank(disk: &Block) -> u8 {
     }
 }
 
-/// A name to sort by, with sda, sdb, sdaa and nvme0n1, nvme2n1, nvme10n1 in this order: runs of digits and of anything
-/// else, the shorter first.
+/// Splits a name into runs of digits and other characters for natural sorting: sda, sdb, sdaa; nvme0n1, nvme2n1,
+/// nvme10n1.
 fn pieces(name: &str) -> Vec<(bool, usize, &str)> {
     let mut pieces = Vec::new();
     let mut rest = name;

@@ -1,4 +1,4 @@
-//! SCSI devices that are no block devices: tapes, changers, enclosures.
+//! SCSI devices without a block device: tapes, changers, enclosures.
 use super::aliases::Aliases;
 use crate::core::ScsiDevice;
 use crate::disks::probe::identity::attribute;
@@ -6,7 +6,7 @@ use crate::disks::probe::snapshot::Snapshot;
 use crate::disks::probe::sysfs::{names_in, text};
 use std::fs;
 
-/// Every SCSI generic node behind which is no block device, in the order of their numbers.
+/// All SCSI generic nodes without a block device, in numerical order.
 pub(super) fn devices(snapshot: &Snapshot, aliases: &Aliases) -> Vec<ScsiDevice> {
     let class = snapshot.sysfs.path("class/scsi_generic");
     let mut names = names_in(&class);
@@ -21,7 +21,7 @@ fn describe_node(link: &std::path::Path, name: &str, aliases: &Aliases) -> Optio
     }
     let [vendor, model] = ["vendor", "model"].map(|name| attribute(&dir, &[name]));
     let words: Vec<String> = vendor.into_iter().chain(model).collect();
-    // A tape has four modes, each by two nodes; one that rewinds and one that does not are what people use.
+    // A tape drive has four modes with two nodes each. Only the nodes of the default mode are listed.
     let drivers = ["scsi_tape", "scsi_changer"].iter().flat_map(|driver| names_in(&dir.join(driver)));
     let plain = |name: &String| !name.trim_start_matches('n').trim_start_matches("st").contains(['l', 'm', 'a']);
     let others = drivers.filter(plain).chain(names_in(&dir.join("bsg")).into_iter().map(|name| format!("bsg/{name}")));
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_without_the_driver_has_none() {
+    fn a_machine_without_the_driver_lists_none() {
         assert!(devices(&Tree::new().snapshot(""), &Aliases::gather(Path::new("/dev/none"))).is_empty());
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-/// A command's output, or nothing and a word about it where it is not installed or fails.
+/// The output of a command; `None`, with a message, if it is not installed or fails.
 fn run(tool: &str, arguments: &[&str]) -> Option<String> {
     match Command::new(tool).args(arguments).output() {
         Ok(output) if output.status.success() => Some(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
@@ -19,7 +19,7 @@ fn run(tool: &str, arguments: &[&str]) -> Option<String> {
     }
 }
 
-/// An attached loop device, given back at the end.
+/// An attached loop device, detached on drop.
 struct Attached(String);
 
 impl Attached {
@@ -35,7 +35,7 @@ impl Drop for Attached {
     }
 }
 
-/// Two partitions, the second one a file system, in a file; `None`, and aloud, where the tools are missing.
+/// An image with two partitions, the second one with a file system; `None`, with a message, if tools are missing.
 fn partitioned_image() -> Option<tempfile::NamedTempFile> {
     let image = tempfile::NamedTempFile::new().unwrap();
     image.as_file().set_len(32 << 20).unwrap();
@@ -47,10 +47,10 @@ fn partitioned_image() -> Option<tempfile::NamedTempFile> {
 }
 
 #[test]
-fn a_partitioned_loop_device_is_listed_with_all_that_is_on_it() {
+fn a_partitioned_loop_device_is_listed_with_its_contents() {
     let Some(image) = partitioned_image() else { return };
     let Some(disk) = Attached::over(image.path().to_str().unwrap()) else { return };
-    // Not every kernel reads partition tables by itself.
+    // Not every kernel reads partition tables of loop devices itself.
     let Some(_) = run("partx", &["-u", &format!("/dev/{}", disk.0)]) else { return };
     let second = format!("{}p2", disk.0);
     let Some(holder) = Attached::over(&format!("/dev/{second}")) else { return };
@@ -73,7 +73,7 @@ fn a_partitioned_loop_device_is_listed_with_all_that_is_on_it() {
 }
 
 #[test]
-fn every_device_with_bytes_in_it_is_listed_once() {
+fn every_device_with_capacity_is_listed_once() {
     let listed = devices().unwrap().0;
     let names: HashSet<&str> = listed.iter().map(|device| device.name.as_str()).collect();
     assert_eq!(names.len(), listed.len());
@@ -82,7 +82,7 @@ fn every_device_with_bytes_in_it_is_listed_once() {
         assert!(exists || device.name.starts_with("loop"), "{}", device.name);
         assert!(device.size > 0 || device.content.is_none());
     }
-    // Loop devices come and go while other tests run.
+    // Other tests attach and detach loop devices concurrently.
     let in_sysfs = sysfs::names_in(Path::new("/sys/block")).into_iter().filter(|name| !name.starts_with("loop"));
     for name in in_sysfs {
         let bytes = fs::read_to_string(format!("/sys/block/{name}/size")).unwrap();
@@ -91,13 +91,13 @@ fn every_device_with_bytes_in_it_is_listed_once() {
 }
 
 #[test]
-fn devices_are_in_the_order_of_people() {
+fn devices_are_in_natural_order() {
     let mut names = ["nvme10n1", "sdaa", "sdb", "nvme2n1", "sda", "sda10", "sda9"];
     names.sort_by_key(|name| pieces(name));
     assert_eq!(names, ["sda", "sda9", "sda10", "sdb", "nvme2n1", "nvme10n1", "sdaa"]);
 }
 
-/// A made-up /sys with one disk `sda` of `size` sectors, and whatever more is requested in it.
+/// A simulated /sys with one disk `sda` of `size` sectors and additional files.
 fn tree(disk: &str, files: &[(&str, &str)]) -> (tempfile::TempDir, Snapshot) {
     let root = tempfile::tempdir().unwrap();
     let dir = root.path().join("devices").join(disk);
@@ -131,7 +131,7 @@ fn a_card_reader_without_a_medium_is_listed_and_a_device_without_capacity_is_not
 }
 
 #[test]
-fn a_disk_that_can_be_unplugged_is_known_by_its_bus_or_its_medium() {
+fn removable_disks_are_recognized_by_bus_or_medium() {
     let listed = |name: &str, more: &[(&str, &str)]| {
         let files = [&[("dev", "8:160\n"), ("size", "8\n"), ("diskseq", "7\n")], more].concat();
         listed_in(name, &files).remove(0)

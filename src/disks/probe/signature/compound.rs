@@ -1,7 +1,7 @@
-//! What has no magic of its own, or stands beside something else: FAT, and optical discs.
+//! Formats without a magic number, or combined with another format: FAT and optical discs.
 use super::seen::{Seen, labelled};
 
-/// FAT12, FAT16 or FAT32, all of which mount as vfat: a boot sector whose numbers make sense.
+/// FAT12, FAT16 or FAT32, which all mount as vfat: recognized by a plausible boot sector.
 pub(super) fn fat(seen: &Seen) -> Option<String> {
     let jump = seen.bytes(0, 3)?;
     let (sector, cluster) = (u64::from(seen.u16(11)?), u64::from(seen.byte(13)?));
@@ -30,7 +30,7 @@ pub(super) fn fat(seen: &Seen) -> Option<String> {
         true => (data + u64::from(seen.u32(44)?.checked_sub(2)?) * cluster, 71),
         false => (root, 43),
     };
-    // The entry in the root directory is what systems show and change; the boot sector may hold an old label.
+    // Systems display and change the label in the root directory; the one in the boot sector may be old.
     let label = fat_label(seen, root * sector).or_else(|| seen.label(in_boot_sector, 11));
     Some(labelled("vfat", label.filter(|label| label != "NO NAME")))
 }
@@ -50,7 +50,7 @@ fn fat_label(seen: &Seen, directory: u64) -> Option<String> {
     seen.label(entry, 11)
 }
 
-/// An optical disc or an image of one, which may have a partition table too, to boot from a stick.
+/// An optical disc or its image, which may also have a partition table for booting from USB.
 pub(super) fn disc(seen: &Seen) -> Option<String> {
     const FIRST_DESCRIPTOR: u64 = 32 << 10;
     const DESCRIPTOR_BYTES: u64 = 2048;

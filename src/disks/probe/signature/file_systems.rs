@@ -1,15 +1,15 @@
-//! File systems whose superblock says more than a label.
+//! File systems that need more than a magic and a label.
 use super::seen::{Seen, labelled};
 
-/// ext2, ext3 or ext4, distinguished by their features as the kernel's drivers do.
+/// ext2, ext3 or ext4, distinguished by their features as in the kernel.
 pub(super) fn ext(seen: &Seen) -> Option<String> {
     const SUPERBLOCK: u64 = 1024;
     const HAS_JOURNAL: u32 = 0x4;
     const JOURNAL_DEVICE: u32 = 0x8;
-    // What ext3 knows: filetype, recover, meta_bg; sparse_super, large_file, btree_dir.
+    // Features of ext3: filetype, recover, meta_bg; sparse_super, large_file, btree_dir.
     const EXT3_INCOMPATIBLE: u32 = 0x2 | 0x4 | 0x10;
     const EXT3_READ_ONLY: u32 = 0x1 | 0x2 | 0x4;
-    // The magic has only two bytes: look whether the rest makes sense.
+    // The magic has only two bytes, so other fields must be plausible.
     let (inodes, log_block) = (seen.u32(SUPERBLOCK)?, seen.u32(SUPERBLOCK + 24)?);
     if inodes == 0 && log_block == 0 || log_block > 6 || seen.u32(SUPERBLOCK + 76)? > 1 {
         return None;
@@ -33,7 +33,7 @@ pub(super) fn f2fs(seen: &Seen) -> Option<String> {
     Some(labelled("f2fs", seen.label_utf16(1024 + 124, 512)))
 }
 
-/// The label of exFAT is an entry of its root directory.
+/// exFAT, whose label is an entry of its root directory.
 pub(super) fn exfat(seen: &Seen) -> Option<String> {
     Some(labelled("exfat", exfat_label(seen)))
 }

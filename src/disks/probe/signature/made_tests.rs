@@ -1,8 +1,9 @@
-//! File systems made by their own tools, in files.
+//! Tests with file systems made by their own tools.
 use super::*;
 use std::process::Command;
 
-/// Makes something with `tool` in a file of `mib` MiB and says what is in it; `None`, aloud, where there is no tool.
+/// Runs `tool` on a file of `mib` MiB and returns the content that is recognized; `None`, with a message, if the tool
+/// is not installed.
 fn made(tool: &str, options: &[&str], mib: u64) -> Option<String> {
     let file = tempfile::NamedTempFile::new().unwrap();
     file.as_file().set_len(mib << 20).unwrap();
@@ -28,7 +29,7 @@ fn expect(tool: &str, options: &[&str], mib: u64, expected: &str) {
 }
 
 #[test]
-fn what_mke2fs_makes_is_known() {
+fn file_systems_of_mke2fs_are_recognized() {
     expect("mkfs.ext4", &["-q", "-F", "-L", "root"], 16, "ext4 \"root\"");
     expect("mkfs.ext4", &["-q", "-F", "-b", "1024"], 16, "ext4");
     expect("mkfs.ext3", &["-q", "-F", "-L", "old root"], 16, "ext3 \"old root\"");
@@ -36,17 +37,17 @@ fn what_mke2fs_makes_is_known() {
 }
 
 #[test]
-fn what_mkfs_xfs_makes_is_known() {
+fn file_systems_of_mkfs_xfs_are_recognized() {
     expect("mkfs.xfs", &["-q", "-f", "-L", "twelve chars"], 320, "xfs \"twelve chars\"");
 }
 
 #[test]
-fn what_mkfs_btrfs_makes_is_known() {
+fn file_systems_of_mkfs_btrfs_are_recognized() {
     expect("mkfs.btrfs", &["-q", "-f", "-L", "snapshots"], 128, "btrfs \"snapshots\"");
 }
 
 #[test]
-fn what_mkfs_vfat_makes_is_known() {
+fn file_systems_of_mkfs_vfat_are_recognized() {
     expect("mkfs.vfat", &["-F", "12", "-n", "FLOPPY"], 1, "vfat \"FLOPPY\"");
     expect("mkfs.vfat", &["-F", "16", "-n", "CAMERA"], 16, "vfat \"CAMERA\"");
     expect("mkfs.vfat", &["-F", "32", "-n", "EFI"], 64, "vfat \"EFI\"");
@@ -54,20 +55,20 @@ fn what_mkfs_vfat_makes_is_known() {
 }
 
 #[test]
-fn what_mkfs_exfat_ntfs_and_f2fs_make_is_known() {
+fn file_systems_of_mkfs_exfat_ntfs_and_f2fs_are_recognized() {
     expect("mkfs.exfat", &["-L", "Camera"], 16, "exfat \"Camera\"");
     expect("mkfs.ntfs", &["-q", "-F", "-f"], 16, "ntfs");
     expect("mkfs.f2fs", &["-q", "-l", "phone"], 128, "f2fs \"phone\"");
 }
 
 #[test]
-fn what_mkswap_makes_is_known() {
+fn swap_space_of_mkswap_is_recognized() {
     expect("mkswap", &["-q", "-L", "pages"], 16, "swap \"pages\"");
     expect("mkswap", &["-q", "-p", "16384"], 16, "swap");
 }
 
 #[test]
-fn what_sfdisk_makes_is_known() {
+fn partition_tables_of_sfdisk_are_recognized() {
     for (table, expected) in [("gpt", "GPT"), ("dos", "MBR")] {
         let script = r#"printf 'label: %s\nstart=2048, size=8192\n' "$0" | sfdisk -q "$1""#;
         if made("sfdisk", &["--version"], 1).is_some() {

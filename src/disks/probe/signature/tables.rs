@@ -4,20 +4,19 @@ use super::seen::Seen;
 const BOOT_SIGNATURE: u64 = 510;
 const ENTRIES: u64 = 446;
 const ENTRY_BYTES: u64 = 16;
-/// Type of the MBR entry that covers a disk with a GPT, so that old tools keep off.
+/// Type of the MBR entry that protects a disk with a GPT from old tools.
 const PROTECTIVE: u8 = 0xee;
 const GPT_MAGIC: &[u8] = b"EFI PART";
-/// Logical block sizes of disks; the header is in block 1, its backup in the last one.
+/// Logical block sizes of disks; the GPT header is in block 1, its backup in the last block.
 const BLOCK_BYTES: [u64; 2] = [512, 4096];
 
-/// A GPT whose first header is there and that no later MBR has replaced.
+/// A GPT whose primary header exists and that was not replaced by a later MBR.
 pub(super) fn gpt(seen: &Seen) -> Option<String> {
     let header = BLOCK_BYTES.iter().any(|&block| seen.has(block, GPT_MAGIC));
     (header && types(seen)?.contains(&PROTECTIVE)).then(|| "GPT".to_owned())
 }
 
-/// A GPT of which a header or the protective MBR is lost: the kernel may not show its partitions, but tools can restore
-/// it.
+/// A GPT without primary header or protective MBR: the kernel may not detect its partitions, but tools can restore it.
 pub(super) fn gpt_damaged(seen: &Seen) -> Option<String> {
     let last = |block: u64| seen.size.and_then(|size| size.checked_sub(block));
     let first = BLOCK_BYTES.iter().any(|&block| seen.has(block, GPT_MAGIC));
@@ -26,14 +25,13 @@ pub(super) fn gpt_damaged(seen: &Seen) -> Option<String> {
     (first || backup || covered).then(|| "GPT (damaged)".to_owned())
 }
 
-/// An MBR partition table, an empty one too. The two bytes at its end are those of every boot sector, so its entries
-/// have to make sense.
+/// An MBR partition table, possibly empty. All boot sectors have the same signature, so the entries must be plausible.
 pub(super) fn mbr(seen: &Seen) -> Option<String> {
     let types = types(seen)?;
     (!types.contains(&PROTECTIVE)).then(|| "MBR".to_owned())
 }
 
-/// Types of the four entries of an MBR; `None` where there is none.
+/// Types of the four entries of an MBR; `None` if there is no MBR.
 fn types(seen: &Seen) -> Option<[u8; 4]> {
     if !seen.has(BOOT_SIGNATURE, &[0x55, 0xaa]) {
         return None;

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Zeros with these bytes written over them.
+/// Zeros, overwritten with these parts.
 fn bytes(len: usize, parts: &[(usize, &[u8])]) -> Vec<u8> {
     let mut bytes = vec![0; len];
     for (at, part) in parts {
@@ -14,7 +14,7 @@ fn named(parts: &[(usize, &[u8])]) -> Option<String> {
     name(&bytes(START_BYTES, parts), None)
 }
 
-/// A file of `size` bytes with these parts, and what [`look`] says of it.
+/// The content that [`look`] recognizes in a file of `size` bytes with these parts.
 fn looked(size: usize, parts: &[(usize, &[u8])]) -> Option<String> {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), bytes(size, parts)).unwrap();
@@ -28,7 +28,7 @@ const ISO: (usize, &[u8]) = (32768, b"\x01CD001\x01");
 const ISO_LABEL: (usize, &[u8]) = (32768 + 40, b"Debian 13 amd64                 ");
 
 #[test]
-fn a_partition_table_is_named_and_a_boot_sector_alone_is_none() {
+fn a_partition_table_is_recognized_and_a_bare_boot_sector_is_not() {
     assert_eq!(named(&[BOOT, PROTECTIVE, (512, b"EFI PART")]).unwrap(), "GPT");
     assert_eq!(named(&[BOOT, PROTECTIVE, (4096, b"EFI PART")]).unwrap(), "GPT");
     assert_eq!(named(&[BOOT, LINUX]).unwrap(), "MBR");
@@ -37,7 +37,7 @@ fn a_partition_table_is_named_and_a_boot_sector_alone_is_none() {
 }
 
 #[test]
-fn an_mbr_written_over_a_gpt_is_what_counts() {
+fn an_mbr_written_over_a_gpt_takes_precedence() {
     assert_eq!(named(&[BOOT, LINUX, (512, b"EFI PART")]).unwrap(), "MBR");
 }
 
@@ -51,7 +51,7 @@ fn half_a_gpt_is_damaged() {
 }
 
 #[test]
-fn ext_is_told_apart_by_its_features() {
+fn ext2_ext3_and_ext4_are_distinguished_by_features() {
     let ext = |compatible: u8, incompatible: u8, read_only: u8| {
         let features = [compatible, 0, 0, 0, incompatible, 0, 0, 0, read_only];
         named(&[(1024, b"\x10"), (1080, b"\x53\xef"), (1116, &features), (1144, b"root")]).unwrap()
@@ -65,7 +65,7 @@ fn ext_is_told_apart_by_its_features() {
 }
 
 #[test]
-fn every_other_magic_is_named() {
+fn every_other_magic_is_recognized() {
     let utf16: Vec<u8> = "phone".encode_utf16().flat_map(u16::to_le_bytes).collect();
     type Case<'a> = (&'a [(usize, &'a [u8])], &'a str);
     let table: &[Case] = &[
@@ -102,12 +102,12 @@ fn every_other_magic_is_named() {
 }
 
 #[test]
-fn a_disc_image_for_sticks_is_both() {
+fn a_hybrid_iso_image_is_both() {
     assert_eq!(named(&[BOOT, LINUX, ISO, ISO_LABEL]).unwrap(), "MBR, iso9660 \"Debian 13 amd64\"");
 }
 
 #[test]
-fn the_label_of_vfat_is_the_one_in_its_root_directory_that_was_not_deleted() {
+fn the_label_of_vfat_is_read_from_an_undeleted_root_entry() {
     // One reserved sector of 512 bytes, two tables of one sector, the root directory in sector 3.
     let boot = b"\xeb\x3c\x90mkfs.fat\0\x02\x01\x01\0\x02\x10\0\x40\x0b\xf0\x01\0";
     let entry = |name: &[u8; 11]| [name.as_slice(), b"\x08"].concat();
@@ -120,8 +120,8 @@ fn the_label_of_vfat_is_the_one_in_its_root_directory_that_was_not_deleted() {
 }
 
 #[test]
-fn the_label_of_exfat_is_found_in_its_root_directory() {
-    // 512-byte sectors, clusters of one, the heap from sector 64 on, the root directory in cluster 4.
+fn the_label_of_exfat_is_read_from_its_root_directory() {
+    // 512-byte sectors, clusters of one sector, the cluster heap from sector 64, the root directory in cluster 4.
     let parts: &[(usize, &[u8])] = &[
         (3, b"EXFAT   "),
         (88, b"\x40\0\0\0"),
@@ -134,7 +134,7 @@ fn the_label_of_exfat_is_found_in_its_root_directory() {
 }
 
 #[test]
-fn an_array_member_with_metadata_at_the_end_is_found() {
+fn an_array_member_with_metadata_at_the_end_is_recognized() {
     const SIZE: usize = (3 << 20) + 4096 + 512;
     let recent = (SIZE / 512 - 16) / 8 * 8 * 512;
     let found = looked(SIZE, &[(recent, b"\xfc\x4e\x2b\xa9\x01"), (recent + 32, b"host:boot")]);
@@ -144,7 +144,7 @@ fn an_array_member_with_metadata_at_the_end_is_found() {
 }
 
 #[test]
-fn only_zeros_are_empty() {
+fn only_zeros_count_as_empty() {
     assert_eq!(looked(4 << 20, &[]).unwrap(), "empty");
     assert_eq!(looked(1, &[]).unwrap(), "empty");
     assert_eq!(looked(0, &[]), None);
@@ -155,12 +155,12 @@ fn only_zeros_are_empty() {
 }
 
 #[test]
-fn a_label_cannot_break_out_of_its_quotes() {
+fn labels_are_escaped_within_their_quotes() {
     assert_eq!(named(&[(0, b"XFSB"), (108, b"a\"\x1b[2J\xff\n")]).unwrap(), "xfs \"a\\\"\\u{1b}[2J\u{fffd}\"");
 }
 
 #[test]
-fn what_is_no_file_and_no_disk_is_not_opened() {
+fn only_files_and_disks_are_opened() {
     let directory = tempfile::tempdir().unwrap();
     let fifo = directory.path().join("fifo");
     rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
@@ -172,12 +172,12 @@ fn what_is_no_file_and_no_disk_is_not_opened() {
 
 proptest! {
     #[test]
-    fn any_bytes_of_any_length_are_fine(start in proptest::collection::vec(any::<u8>(), 0..70_000), size: Option<u64>) {
+    fn no_bytes_make_the_parser_panic(start in proptest::collection::vec(any::<u8>(), 0..70_000), size: Option<u64>) {
         name(&start, size);
     }
 
     #[test]
-    fn any_bytes_behind_a_magic_are_fine(
+    fn no_bytes_behind_a_magic_make_the_parser_panic(
         mut start in proptest::collection::vec(any::<u8>(), 5000..40_000),
         which in 0usize..8,
         size: Option<u64>,

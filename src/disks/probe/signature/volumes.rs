@@ -11,17 +11,17 @@ pub(super) fn luks(seen: &Seen) -> Option<String> {
     }
 }
 
-/// A member of an array with metadata 1.1, at the start.
+/// A member of an md array with metadata 1.1, at the start.
 pub(super) fn md_first(seen: &Seen) -> Option<String> {
     md_1(seen, 0)
 }
 
-/// A member of an array with metadata 1.2, 4 KiB from the start.
+/// A member of an md array with metadata 1.2, 4 KiB from the start.
 pub(super) fn md_second(seen: &Seen) -> Option<String> {
     md_1(seen, 4096)
 }
 
-/// A member of an array with metadata 1.0 or 0.90, which lie near the end and leave the start to the file system.
+/// A member of an md array with metadata 1.0 or 0.90 near the end, which leaves the start to the file system.
 pub(super) fn md_at_end(seen: &Seen) -> Option<String> {
     let size = seen.size?;
     let recent = (size / 512).checked_sub(16).map(|sectors| (sectors & !7) * 512);
@@ -40,10 +40,10 @@ fn md_1(seen: &Seen, offset: u64) -> Option<String> {
     Some(labelled("md member", seen.label(offset + 32, 32)))
 }
 
-/// The first pair of the list of properties in a label of ZFS is its version; the name of the pool comes soon after.
+/// ZFS: the property list of a label begins with the version; the name of the pool follows.
 pub(super) fn zfs(seen: &Seen) -> Option<String> {
     const LIST: u64 = 16 << 10;
-    // The length of the word, the word, the type of its value (a string), and that there is one.
+    // Length of the key, the key, type of the value (string), and number of values.
     const NAME: &[u8] = b"\0\0\0\x04name\0\0\0\x09\0\0\0\x01";
     let pairs = seen.bytes(LIST, 1024)?;
     let found = pairs.windows(NAME.len()).position(|window| window == NAME);

@@ -1,15 +1,15 @@
-//! The disk's own memory: writes answered early, reads fetched ahead.
+//! The disk's caches: writes completed early, reads fetched ahead.
 use super::*;
 
 const CACHED: &str = "size=1GiB rate=10MB interface_rate=100MB rpm=7200 grace_us=300 seek_us=1000 \
     seek_full_us=9000 write_cache_bytes=1M";
 
-/// 64 KiB over the cable, and on the medium.
+/// Time for 64 KiB over the interface, and on the medium.
 const CABLE_NS: u64 = 655_360;
 const MEDIUM_NS: u64 = 6_553_600;
 
 #[test]
-fn writes_go_at_the_rate_of_the_cable_until_the_cache_is_full_then_at_that_of_the_medium() {
+fn writes_run_at_the_interface_rate_until_the_cache_is_full_then_at_the_media_rate() {
     let mut disk = disk(CACHED);
     let commands = in_order(Kind::Write, 0, 16 * MIB, 64 * KIB);
     let mut answers = Vec::new();
@@ -37,17 +37,17 @@ fn a_flush_waits_until_the_cache_is_empty() {
 }
 
 #[test]
-fn the_head_empties_the_cache_while_nobody_asks_for_anything() {
+fn an_idle_disk_empties_its_write_cache() {
     let mut disk = disk(CACHED);
     let written_ns = one(&mut disk, 0, Kind::Write, extent(0, 512 * KIB));
     let later_ns = written_ns + 1000 * MS;
-    // A read in between shows that it was emptied then, and not counted as if afterwards.
+    // A read in between shows that it was emptied at that time instead of later.
     let read_ns = one(&mut disk, later_ns, Kind::Read, extent(64 * MIB, 64 * KIB));
     assert_eq!(one(&mut disk, read_ns, Kind::Flush, extent(0, 0)), read_ns);
 }
 
 #[test]
-fn what_was_written_here_and_there_is_put_on_the_medium_in_order() {
+fn scattered_writes_reach_the_medium_in_offset_order() {
     let mut disk = disk(CACHED);
     let mut now_ns = 0;
     for offset in [8, 2, 12, 4, 10, 6, 0, 14] {
@@ -61,7 +61,7 @@ fn what_was_written_here_and_there_is_put_on_the_medium_in_order() {
 }
 
 #[test]
-fn a_read_of_what_is_still_in_the_write_cache_needs_no_medium() {
+fn a_read_of_bytes_in_the_write_cache_needs_no_medium_access() {
     let mut disk = disk(CACHED);
     let written_ns = one(&mut disk, 0, Kind::Write, extent(64 * MIB, 512 * KIB));
     let read_ns = one(&mut disk, written_ns, Kind::Read, extent(64 * MIB + 448 * KIB, 64 * KIB));
@@ -70,7 +70,7 @@ fn a_read_of_what_is_still_in_the_write_cache_needs_no_medium() {
 }
 
 #[test]
-fn a_write_larger_than_the_cache_goes_to_the_medium() {
+fn a_write_larger_than_the_cache_reaches_the_medium() {
     let mut disk = disk(CACHED);
     let end_ns = one(&mut disk, 0, Kind::Write, extent(0, 2 * MIB));
     assert_eq!(end_ns, 32 * MEDIUM_NS);
@@ -80,7 +80,7 @@ fn a_write_larger_than_the_cache_goes_to_the_medium() {
 const AHEAD: &str = "size=64M rate=10MB interface_rate=100MB rpm=7200 read_ahead_bytes=1M";
 
 #[test]
-fn read_ahead_hides_a_gap_that_would_miss_a_turn() {
+fn read_ahead_hides_a_gap_that_would_cost_a_revolution() {
     let commands = in_order(Kind::Read, 0, 16 * MIB, 64 * KIB);
     let run = |words: &str| {
         let mut disk = disk(words);
@@ -94,10 +94,10 @@ fn read_ahead_hides_a_gap_that_would_miss_a_turn() {
 }
 
 #[test]
-fn what_was_read_ahead_is_served_at_the_rate_of_the_cable_and_no_more_than_fits() {
+fn read_ahead_is_served_at_the_interface_rate_up_to_the_size_of_the_cache() {
     let mut disk = disk(AHEAD);
     let mut now_ns = one(&mut disk, 0, Kind::Read, extent(0, 64 * KIB)) + 1000 * MS;
-    // Long enough for 1 MiB to be in memory and for the head to stand still.
+    // Long enough for 1 MiB to be cached and for the head to stop.
     let begin_ns = now_ns;
     for index in 1..=16 {
         now_ns = one(&mut disk, now_ns, Kind::Read, extent(index * 64 * KIB, 64 * KIB));
@@ -107,7 +107,7 @@ fn what_was_read_ahead_is_served_at_the_rate_of_the_cable_and_no_more_than_fits(
     for index in 17..=48 {
         now_ns = one(&mut disk, now_ns, Kind::Read, extent(index * 64 * KIB, 64 * KIB));
     }
-    // The head began again with block 17 as soon as there was room, and a turn at most passed until it came round.
+    // The head continued with block 17 as soon as there was space, after at most one revolution.
     let since_begin_ns = now_ns - begin_ns;
     assert!((32 * MEDIUM_NS..32 * MEDIUM_NS + 9 * MS).contains(&since_begin_ns), "{since_begin_ns}");
 }

@@ -1,4 +1,4 @@
-//! Disks that slow down, choke, hesitate and fail.
+//! Disks that slow down, choke, stall and fail.
 use super::*;
 use crate::limit::{Job, least_seconds};
 use crate::model::counters::seconds;
@@ -15,7 +15,7 @@ fn write_all(words: &str, offset: u64, len: u64) -> (u64, crate::model::Counters
 }
 
 #[test]
-fn writing_slows_down_after_so_many_bytes_and_reading_does_not() {
+fn writes_slow_down_after_the_configured_bytes_and_reads_do_not() {
     let words = &format!("{FLAT} slow_after_bytes=16M slow_rate=20MB");
     let (end_ns, _) = write_all(words, 0, 24 * MIB);
     assert_eq!(end_ns, 16 * MIB_NS + 8 * 5 * MIB_NS);
@@ -27,7 +27,7 @@ fn writing_slows_down_after_so_many_bytes_and_reading_does_not() {
 }
 
 #[test]
-fn a_disk_that_was_idle_long_enough_is_fast_again() {
+fn a_disk_is_fast_again_after_enough_idle_time() {
     for (idle_ms, rate_ns) in [(999, 5 * MIB_NS), (1001, MIB_NS)] {
         let mut disk = disk(&format!("{FLAT} slow_after_bytes=1M slow_rate=20MB recover_ms=1000"));
         let first_ns = one(&mut disk, 0, Kind::Write, extent(0, 2 * MIB));
@@ -37,7 +37,7 @@ fn a_disk_that_was_idle_long_enough_is_fast_again() {
 }
 
 #[test]
-fn a_stick_written_in_order_pays_nothing_and_written_here_and_there_pays_for_each_block() {
+fn sequential_writes_of_a_stick_are_free_and_random_writes_cost_an_erase_each() {
     let words = &format!("{FLAT} erase_block_bytes=4M erase_blocks_open=1");
     let (end_ns, counters) = write_all(words, 0, 64 * MIB);
     assert_eq!((end_ns, counters.rewrites), (64 * MIB_NS, 0));
@@ -47,13 +47,13 @@ fn a_stick_written_in_order_pays_nothing_and_written_here_and_there_pays_for_eac
     for index in 0..8 {
         now_ns = one(&mut disk, now_ns, Kind::Write, extent(index * 100 * MIB, MIB));
     }
-    // Each leaves a block with 3 MiB missing, which are read and written; the last one is still open.
+    // Each leaves a block of which 3 MiB are missing, which are read and written; the last one is still open.
     assert_eq!(disk.counters().rewrites, 7);
     assert_eq!(now_ns, 8 * MIB_NS + 7 * 2 * 3 * MIB_NS);
 }
 
 #[test]
-fn as_many_streams_as_open_blocks_cost_nothing_and_one_more_chokes_the_stick() {
+fn one_stream_more_than_open_erase_blocks_slows_the_stick_down() {
     let rewrites = |streams: u64| {
         let mut disk = disk(&format!("{FLAT} erase_block_bytes=4M erase_blocks_open=2"));
         let commands: Vec<_> = (0..16 * streams)
@@ -77,7 +77,7 @@ fn within_an_erase_block_the_order_does_not_matter() {
 }
 
 #[test]
-fn a_stall_comes_after_each_so_many_written_bytes() {
+fn stalls_follow_each_configured_number_of_written_bytes() {
     let words = &format!("{FLAT} stall_every_bytes=4M stall_ms=300");
     let (end_ns, counters) = write_all(words, 0, 17 * MIB);
     assert_eq!((end_ns, counters.stalls), (17 * MIB_NS + 4 * 300 * MS, 4));
@@ -86,7 +86,7 @@ fn a_stall_comes_after_each_so_many_written_bytes() {
 }
 
 #[test]
-fn a_stall_at_a_place_happens_once() {
+fn a_stall_at_an_offset_happens_once() {
     let mut disk = disk(&format!("{FLAT} stall_at=1572864:250"));
     let first_ns = one(&mut disk, 0, Kind::Read, extent(0, MIB));
     let second_ns = one(&mut disk, first_ns, Kind::Read, extent(MIB, MIB));
@@ -95,7 +95,7 @@ fn a_stall_at_a_place_happens_once() {
 }
 
 #[test]
-fn a_bad_range_fails_what_touches_it_and_takes_its_time() {
+fn a_bad_range_fails_requests_that_touch_it_after_its_delay() {
     let mut disk = disk(&format!("{FLAT} bad_read=1048576:4096 bad_write=8388608:512 bad_ms=40"));
     let cases = [
         (Kind::Read, 0, MIB, false),
@@ -117,7 +117,7 @@ fn a_bad_range_fails_what_touches_it_and_takes_its_time() {
 }
 
 #[test]
-fn a_stick_asked_for_too_much_at_once_pays_for_each_command() {
+fn a_stick_beyond_its_queue_depth_pays_for_each_command() {
     let words = &format!("{FLAT} choke_depth=4 choke_us=1000");
     let end_ns = |depth| {
         let mut disk = disk(words);

@@ -1,20 +1,21 @@
-//! Disks that get too warm, by the closed form of one mass that is warmed evenly and cools by what it is above rest.
+//! Disks that become too warm, compared with the closed form of one mass that is warmed evenly and cools in
+//! proportion to its temperature above rest.
 use super::*;
 use crate::limit::{Job, least_seconds};
 use crate::model::counters::seconds;
 
-/// Full speed leads to 125 °C above rest, throttled writing to 12.5; throttled from 30 above rest down to 22.
+/// At full rate it approaches 125 °C above rest, throttled 12.5; it throttles from 30 above rest down to 22.
 const HOT: &str = "size=8GiB rate=200MB interface_rate=1GB heat_per_c=16MB heat_leak_ms=10000 heat_rest_c=40 \
     heat_limit_c=70 heat_rate=20MB heat_back_c=62";
 
 const MB: f64 = 1e6;
 
-/// Seconds from `from` to `to` on the way to `last`, all in °C above rest.
+/// Seconds from `from` to `to` while approaching `last`, all in °C above rest.
 fn way_s(from: f64, to: f64, last: f64) -> f64 {
     10.0 * ((last - from) / (last - to)).ln()
 }
 
-/// Bytes at which writing in order begins or ends to be throttled, and when, in seconds.
+/// The number of bytes at which sequential writing starts or stops throttling, and the time in seconds.
 fn changes(words: &str, mib: u64) -> (Vec<f64>, Vec<f64>) {
     let mut disk = disk(words);
     let throttled_ns = 1e9 * MIB as f64 / parameters(words).scaled().heat_bytes_per_s as f64;
@@ -39,7 +40,7 @@ fn near(found: &[f64], expected: &[f64], by: f64) {
 }
 
 #[test]
-fn writing_gets_slower_at_the_limit_fast_again_once_it_is_cooler_and_slower_again() {
+fn writes_throttle_at_the_temperature_limit_and_recover_below_it_repeatedly() {
     let (first_s, slow_s, fast_s) = (way_s(0.0, 30.0, 125.0), way_s(30.0, 22.0, 12.5), way_s(22.0, 30.0, 125.0));
     let lengths = [(first_s, 200.0), (slow_s, 20.0), (fast_s, 200.0), (slow_s, 20.0)];
     let sums = lengths.iter().scan((0.0, 0.0), |sums, (s, rate)| {
@@ -53,13 +54,13 @@ fn writing_gets_slower_at_the_limit_fast_again_once_it_is_cooler_and_slower_agai
 }
 
 #[test]
-fn a_disk_that_rests_is_fast_again_at_the_same_temperature() {
+fn an_idle_disk_recovers_at_the_same_temperature() {
     let cooled_s = 10.0 * (30.0 / 22.0_f64).ln();
     for (rest_s, rate) in [(cooled_s - 0.01, 20.0), (cooled_s + 0.01, 200.0)] {
         let mut disk = disk(HOT);
         let hot_ns = one(&mut disk, 0, Kind::Write, extent(0, (way_s(0.0, 30.0, 125.0) * 200.0 * MB) as u64));
         assert!((disk.celsius(hot_ns) - 70.0).abs() < 0.01, "{}", disk.celsius(hot_ns));
-        // The limit is reached by the last bytes, or by the next.
+        // The limit is reached by the last bytes, or by the next ones.
         let hot_ns = one(&mut disk, hot_ns, Kind::Write, extent(0, 64 * KIB));
         let begin_ns = hot_ns + (rest_s * 1e9) as u64;
         let took_ns = one(&mut disk, begin_ns, Kind::Write, extent(0, KIB)) - begin_ns;
@@ -69,7 +70,7 @@ fn a_disk_that_rests_is_fast_again_at_the_same_temperature() {
 }
 
 #[test]
-fn what_is_warm_comes_down_by_all_but_one_over_e_in_the_time_of_its_leak() {
+fn temperature_decays_to_one_over_e_within_the_time_constant() {
     let mut disk = disk(HOT);
     assert!((disk.celsius(0) - 40.0).abs() < 1e-9);
     let end_ns = one(&mut disk, 0, Kind::Write, extent(0, 160_000_000));
@@ -87,8 +88,8 @@ fn one_large_write_takes_as_long_as_many_small_ones() {
 }
 
 #[test]
-fn one_that_stays_too_warm_while_it_is_throttled_never_comes_back() {
-    // 60 MB/s lead to 37.5 °C above rest.
+fn a_drive_too_warm_even_when_throttled_never_recovers() {
+    // 60 MB/s approach 37.5 °C above rest.
     let words = &HOT.replace("heat_rate=20MB", "heat_rate=60MB");
     let (bytes, _) = changes(words, 4000);
     near(&bytes, &[way_s(0.0, 30.0, 125.0) * 200.0 * MB], 2.0 * MIB as f64);
@@ -98,13 +99,13 @@ fn one_that_stays_too_warm_while_it_is_throttled_never_comes_back() {
 }
 
 #[test]
-fn one_that_writes_slowly_enough_never_gets_there() {
+fn a_slow_writer_never_reaches_the_temperature_limit() {
     let (bytes, _) = changes(&HOT.replace("rate=200MB", "rate=40MB"), 2000);
     near(&bytes, &[], 0.0);
 }
 
 #[test]
-fn time_that_runs_faster_leaves_the_bytes_where_they_were() {
+fn time_scale_keeps_the_offsets_of_temperature_changes() {
     let (bytes, times) = changes(HOT, 1000);
     let (scaled_bytes, scaled_times) = changes(&format!("{HOT} time_scale=4"), 1000);
     assert_eq!(bytes, scaled_bytes);
@@ -112,7 +113,7 @@ fn time_that_runs_faster_leaves_the_bytes_where_they_were() {
 }
 
 #[test]
-fn reading_warms_nothing_and_is_never_throttled() {
+fn reads_do_not_heat_the_drive_and_are_never_throttled() {
     let mut disk = disk(HOT);
     let (end_ns, _) = Client { depth: 1, gap_ns: 0 }.run(&mut disk, &in_order(Kind::Read, 0, 1000 * MIB, MIB));
     assert!((seconds(end_ns) - 1000.0 * MIB as f64 / (200.0 * MB)).abs() < 0.001, "{end_ns}");
@@ -121,7 +122,7 @@ fn reading_warms_nothing_and_is_never_throttled() {
 }
 
 #[test]
-fn the_counters_and_the_limit_know_of_it() {
+fn counters_and_limit_include_thermal_throttling() {
     let mut disk = disk(HOT);
     let (end_ns, _) = Client { depth: 1, gap_ns: 0 }.run(&mut disk, &in_order(Kind::Write, 0, 1000 * MIB, MIB));
     let counters = disk.counters();
@@ -134,9 +135,9 @@ fn the_counters_and_the_limit_know_of_it() {
 }
 
 #[test]
-fn behind_a_cache_of_fast_cells_the_slower_of_both_holds() {
+fn with_a_fast_cell_cache_the_slower_rate_of_both_applies() {
     let words = &format!("{HOT} slow_after_bytes=256M slow_rate=100MB");
-    // At 100 MB/s it gets warmer still, to 62.5 °C above rest.
+    // At 100 MB/s it warms further, towards 62.5 °C above rest.
     let after_s = 256.0 * MIB as f64 / (200.0 * MB);
     let warm_c = 125.0 * (1.0 - (-after_s / 10.0).exp());
     let hot_bytes = 256.0 * MIB as f64 + way_s(warm_c, 30.0, 62.5) * 100.0 * MB;

@@ -1,4 +1,4 @@
-//! The model by arithmetic: what each behaviour must cost, in virtual time.
+//! Compares the model with arithmetic: the cost of each behaviour, in virtual time.
 mod caches;
 mod faults;
 mod heat;
@@ -16,7 +16,7 @@ pub const MS: u64 = 1_000_000;
 pub const KIB: u64 = 1 << 10;
 pub const MIB: u64 = 1 << 20;
 
-/// Parameters from words, as on the command line.
+/// Parameters in the form of a command line.
 pub fn parameters(words: &str) -> Parameters {
     let mut parameters = Parameters::default();
     let words: Vec<(&str, &str)> = words.split_whitespace().map(|word| word.split_once('=').unwrap()).collect();
@@ -38,22 +38,22 @@ pub fn extent(offset: u64, len: u64) -> Extent {
     Extent { offset, len }
 }
 
-/// Commands of `bytes` that cover `len` from `offset` on, in order.
+/// Commands of `bytes` that cover `len` from `offset`, in order.
 pub fn in_order(kind: Kind, offset: u64, len: u64, bytes: u64) -> Vec<(Kind, Extent)> {
     (0..len / bytes).map(|index| (kind, extent(offset + index * bytes, bytes))).collect()
 }
 
-/// One command on a disk with nothing else to do; returns when it is answered.
+/// One command on an idle disk; returns its completion time.
 pub fn one(disk: &mut Disk, now_ns: u64, kind: Kind, extent: Extent) -> u64 {
     answer(disk, now_ns, kind, extent).0
 }
 
-/// The same, with whether it failed.
+/// The same, and whether it failed.
 pub fn answer(disk: &mut Disk, now_ns: u64, kind: Kind, extent: Extent) -> (u64, bool) {
     let ticket = disk.submit(now_ns, kind, extent);
     let mut answers = disk.advance(now_ns);
     while answers.is_empty() {
-        let at_ns = disk.alarm().expect("an idle disk says when it decides");
+        let at_ns = disk.alarm().expect("an idle disk has the time of its next decision");
         answers = disk.advance(at_ns);
     }
     disk.leave();
@@ -61,8 +61,8 @@ pub fn answer(disk: &mut Disk, now_ns: u64, kind: Kind, extent: Extent) -> (u64,
     (answers[0].at_ns, answers[0].failed)
 }
 
-/// A client that keeps `depth` commands at the disk; each next one comes `gap_ns` after an answer. Returns when the
-/// last is answered, and the order in which they were.
+/// A client that keeps `depth` commands at the disk; each next one is sent `gap_ns` after a completion. Returns the
+/// time of the last completion, and the order of completions.
 pub struct Client {
     pub depth: usize,
     pub gap_ns: u64,
@@ -98,7 +98,7 @@ impl Client {
                 }
                 Event::Alarm => {}
             }
-            // All that comes at the same moment has come before the disk looks.
+            // All commands that arrive at the same moment have arrived before the disk chooses.
             if events.peek().is_some_and(|Reverse((at_ns, event))| *at_ns == now_ns && *event != Event::Alarm) {
                 continue;
             }

@@ -1,9 +1,9 @@
-//! Which command goes next, and how deep queues help.
+//! The order of commands, and the effect of deep queues.
 use super::*;
 
 const TURNING: &str = "size=1GiB rate=100MB rpm=7200 overhead_us=50 grace_us=300 seek_us=1000 seek_full_us=15000";
 
-/// Two sequential readers, one in each half of the disk, whose commands come in turn.
+/// Two sequential readers, one in each half of the disk, whose commands alternate.
 fn two_streams() -> Vec<(Kind, Extent)> {
     let upper = in_order(Kind::Read, 512 * MIB, 16 * MIB, 64 * KIB);
     in_order(Kind::Read, 0, 16 * MIB, 64 * KIB).into_iter().zip(upper).flat_map(|(left, right)| [left, right]).collect()
@@ -24,7 +24,7 @@ fn a_deep_queue_keeps_two_streams_apart() {
 }
 
 #[test]
-fn commands_that_came_in_another_order_flow_as_one_stream() {
+fn commands_submitted_out_of_order_are_served_as_one_stream() {
     let mut commands = in_order(Kind::Write, 0, 8 * MIB, 64 * KIB);
     commands.chunks_mut(4).for_each(|four| four.reverse());
     let mut disk = disk(&format!("{TURNING} queue_depth=31"));
@@ -36,7 +36,7 @@ fn commands_that_came_in_another_order_flow_as_one_stream() {
 }
 
 #[test]
-fn an_idle_disk_sees_what_comes_while_it_takes_in_the_first_command() {
+fn an_idle_disk_reorders_commands_received_during_its_overhead() {
     let mut disk = disk(&format!("{TURNING} queue_depth=31"));
     let late = disk.submit(MS, Kind::Read, extent(64 * KIB, 64 * KIB));
     assert_eq!((disk.advance(MS), disk.alarm()), (vec![], Some(MS + 50_000)));
@@ -48,19 +48,19 @@ fn an_idle_disk_sees_what_comes_while_it_takes_in_the_first_command() {
 }
 
 #[test]
-fn at_depth_one_commands_go_in_the_order_they_came() {
+fn at_depth_one_commands_run_in_submission_order() {
     let mut disk = disk(TURNING);
     for offset in [900, 100, 500, 300] {
         disk.submit(0, Kind::Read, extent(offset * MIB, 4 * KIB));
     }
-    // Settled at once: nothing that comes later can change it.
+    // Decided at once: no later command can change it.
     let answers = disk.advance(0);
     assert_eq!(answers.iter().map(|answer| answer.ticket).collect::<Vec<_>>(), [1, 2, 3, 4]);
     assert!(answers.windows(2).all(|pair| pair[0].at_ns < pair[1].at_ns));
 }
 
 #[test]
-fn a_stream_that_never_ends_starves_nobody() {
+fn an_endless_stream_starves_no_other_command() {
     let mut disk = disk(&format!("{TURNING} queue_depth=4"));
     let mut commands = in_order(Kind::Read, 512 * MIB, 64 * MIB, 64 * KIB);
     commands.insert(8, (Kind::Read, extent(0, 4 * KIB)));
@@ -80,7 +80,7 @@ fn only_as_many_commands_as_fit_the_disk_are_reordered() {
 }
 
 #[test]
-fn a_decision_made_late_is_the_decision_of_its_time() {
+fn a_late_scheduling_decision_equals_the_timely_one() {
     let run = |lateness_ns: u64| {
         let mut disk = disk(&format!("{TURNING} queue_depth=31"));
         let mut answers = Vec::new();
@@ -107,8 +107,9 @@ fn latency_is_hidden_by_depth_and_overhead_is_not() {
 }
 
 #[test]
-fn commands_that_overtake_one_another_on_their_way_miss_no_turn() {
-    // Each pair comes the wrong way round, the second half a grace late; the disk has nothing else to do in between.
+fn commands_reordered_in_transit_cost_no_revolution() {
+    // The commands of each pair are reversed, the second half delayed by the grace time; the disk is idle in
+    // between.
     for (kind, ahead) in [(Kind::Write, 0), (Kind::Read, 0), (Kind::Read, 2)] {
         let mut disk = disk(&format!("{TURNING} queue_depth=31 read_ahead_bytes={ahead}M"));
         let mut now_ns = one(&mut disk, MS, kind, extent(0, 64 * KIB));

@@ -1,9 +1,9 @@
-//! Rates, zones, seeks and the platter's turn.
+//! Rates, zones, seeks and rotation.
 use super::*;
 use crate::limit::{Job, least_seconds};
 use crate::model::counters::seconds;
 
-/// One turn at 7200 rpm.
+/// A revolution at 7200 rpm.
 const TURN_NS: u64 = 60_000_000_000 / 7200;
 
 const PLATTER: &str = "size=1GiB rate=10MB rpm=7200 grace_us=1000 interface_rate=40MB";
@@ -13,12 +13,12 @@ fn near(left_ns: u64, right_ns: u64) -> bool {
 }
 
 #[test]
-fn a_sequential_reader_gets_the_rate_of_the_zones_whatever_its_depth() {
+fn sequential_reads_run_at_the_zone_rate_at_every_depth() {
     let words = "size=64M rates=0:10MB,16M:8MB,32M:5MB rpm=7200 grace_us=1000 overhead_us=100 queue_depth=8";
     let commands = in_order(Kind::Read, 0, 64 * MIB, 64 * KIB);
     let medium_ns = 16 * MIB * 100 + 16 * MIB * 125 + 32 * MIB * 200;
     let expected_ns = medium_ns + 1024 * 100_000;
-    // Byte 0 is under the head at time 0, and the disk looks for it only after the first command's overhead.
+    // Byte 0 is under the head at time 0, and the disk needs it only after the first command's overhead.
     let first_wait_ns = TURN_NS - 100_000;
     for (depth, gap_ns) in [(1, 0), (1, 900_000), (4, 300_000), (32, 300_000)] {
         let mut disk = disk(words);
@@ -32,7 +32,7 @@ fn a_sequential_reader_gets_the_rate_of_the_zones_whatever_its_depth() {
 }
 
 #[test]
-fn a_command_that_comes_too_late_waits_for_the_rest_of_a_turn() {
+fn a_late_command_waits_for_the_rest_of_a_revolution() {
     for (gap_ns, turns) in [(999_999, 0), (1_000_001, 1), (8 * MS, 1), (9 * MS, 2), (99 * MS, 12)] {
         let mut disk = disk(PLATTER);
         let first_ns = one(&mut disk, 0, Kind::Read, extent(0, 64 * KIB));
@@ -43,7 +43,8 @@ fn a_command_that_comes_too_late_waits_for_the_rest_of_a_turn() {
     }
 }
 
-/// Reads from one disk and writes to another in turn, one command at a time, as dd and sg_dd do; returns when it ends.
+/// Alternately reads from one disk and writes to another, one command at a time, as dd and sg_dd do; returns the
+/// end.
 fn copy_in_turn(source: &mut Disk, dest: &mut Disk, len: u64, bytes: u64) -> u64 {
     let mut now_ns = 0;
     for offset in (0..len).step_by(bytes as usize) {
@@ -55,10 +56,10 @@ fn copy_in_turn(source: &mut Disk, dest: &mut Disk, len: u64, bytes: u64) -> u64
 }
 
 #[test]
-fn reading_and_writing_in_turn_misses_a_turn_on_each_side_in_each_pair() {
-    // A command that goes on where the last one ended starts a whole number of turns after that one's end. So a pair
-    // takes one transfer and whole turns: one, or two, as the two platters happen to stand. One disk alone takes the
-    // transfer.
+fn alternating_reads_and_writes_cost_a_revolution_on_each_side() {
+    // A command that continues at the end of the previous one starts a whole number of revolutions later. A pair
+    // therefore takes one transfer and whole revolutions: one or two, depending on the angle between the platters.
+    // One disk alone takes only the transfer.
     let transfer_ns = 6_553_600;
     let mut seen = Vec::new();
     for angle in (0..100).step_by(5) {
@@ -77,7 +78,7 @@ fn reading_and_writing_in_turn_misses_a_turn_on_each_side_in_each_pair() {
 }
 
 #[test]
-fn the_disks_of_2001_take_as_long_as_the_page_says() {
+fn disks_of_2001_take_the_documented_time() {
     let within = |ns: u64, page_s: f64| (seconds(ns) / page_s - 1.0).abs() < 0.02;
     let preset = "preset=scsi-2001";
     let len = parameters(preset).size_bytes;
@@ -90,17 +91,17 @@ fn the_disks_of_2001_take_as_long_as_the_page_says() {
     let (alone_ns, _) =
         Client { depth: 1, gap_ns: 100_000 }.run(&mut disk(preset), &in_order(Kind::Read, 0, len, 64 * KIB));
     assert!(within(alone_ns, 506.0), "the whole disk: {} s", seconds(alone_ns));
-    // How the two platters stood to one another in 2001 is not known; so they explain the 1342 s of sg_dd. At other
-    // angles it is 1225 to 1750 s.
+    // The angle between the platters in 2001 is unknown, so this explains the 1342 s of sg_dd. At other angles it is
+    // 1225 to 1750 s.
     let in_turn_ns = copy_in_turn(&mut disk(preset), &mut disk(&format!("{preset} angle_percent=15")), len, 64 * KIB);
     assert!(within(in_turn_ns, 1342.0), "sg_dd: {} s", seconds(in_turn_ns));
 }
 
 #[test]
-fn a_seek_costs_more_the_farther_it_goes_and_ends_where_its_byte_comes_round() {
+fn seek_time_grows_with_distance_and_includes_rotational_latency() {
     let words = "size=1GiB rate=10MB rpm=7200 seek_us=1000 seek_full_us=11000 interface_rate=40MB";
     let mut last_seek_s = 0.0;
-    // Parts of the disk whose roots are 1/8, 1/4 and 1/2 of the whole way.
+    // Parts of the disk with square roots of 1/8, 1/4 and 1/2 of the whole distance.
     for (part, seek_ms) in [(64, 2.25), (16, 3.5), (4, 6.0)] {
         let mut disk = disk(words);
         let offset = (1 << 30) / part;
@@ -110,7 +111,7 @@ fn a_seek_costs_more_the_farther_it_goes_and_ends_where_its_byte_comes_round() {
         assert!((counters.read.seek_s * 1e3 - seek_ms).abs() < 0.001, "{} ms", counters.read.seek_s * 1e3);
         assert!(counters.read.seek_s > last_seek_s);
         last_seek_s = counters.read.seek_s;
-        // Byte 0 came by at time 0, so this one comes by at its media time, 100 ns for each byte, and whole turns.
+        // Byte 0 passed at time 0, so this one passes at its media time, 100 ns per byte, plus whole revolutions.
         let start_ns = end_ns - 6_553_600;
         assert!(start_ns >= (seek_ms * 1e6) as u64);
         assert_eq!((start_ns + 1) % TURN_NS / 2, (offset * 100 + 1) % TURN_NS / 2);
@@ -128,7 +129,7 @@ fn time_scale_makes_the_same_disk_faster_by_a_factor() {
 }
 
 #[test]
-fn a_disk_that_does_not_turn_never_waits_for_a_place() {
+fn a_disk_without_rotation_has_no_rotational_latency() {
     let mut disk = disk("size=1GiB rate=100MB overhead_us=50 interface_rate=1GB");
     let mut now_ns = 0;
     for offset in [0, 900 * MIB, 64 * KIB, 500 * MIB] {
@@ -139,7 +140,7 @@ fn a_disk_that_does_not_turn_never_waits_for_a_place() {
 }
 
 #[test]
-fn write_percent_slows_writing_alone() {
+fn write_percent_slows_only_writes() {
     let words = "size=64M rate=100MB write_percent=25 interface_rate=1GB";
     let took_ns = |kind| one(&mut disk(words), 0, kind, extent(0, MIB));
     assert_eq!((took_ns(Kind::Read), took_ns(Kind::Write)), (10_485_760, 4 * 10_485_760));

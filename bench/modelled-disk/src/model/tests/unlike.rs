@@ -1,11 +1,12 @@
-//! What makes a disk unlike the presets: an elevator that waits for nobody, cut transfers, distance, channels.
+//! Behaviour that differs from the presets: an elevator that never waits, split transfers, distance, channels.
 use super::*;
 use crate::limit::{Job, least_seconds};
 use crate::model::counters::seconds;
 
 const TURNING: &str = "size=1GiB rate=100MB rpm=7200 overhead_us=50 grace_us=300 seek_us=1000 seek_full_us=15000";
 
-/// A stream, then a command from elsewhere, and 150 us later the next one of the stream. Who is answered first?
+/// A stream, then a command elsewhere, and 150 us later the next one of the stream. Whether the stream completes
+/// first.
 fn stream_is_first(words: &str) -> bool {
     let mut disk = disk(&format!("{TURNING} queue_depth=31 {words}"));
     let now_ns = one(&mut disk, MS, Kind::Read, extent(0, 64 * KIB));
@@ -19,13 +20,13 @@ fn stream_is_first(words: &str) -> bool {
 }
 
 #[test]
-fn a_one_way_elevator_waits_for_no_stream() {
+fn a_one_way_elevator_does_not_wait_for_a_stream() {
     assert!(stream_is_first(""));
     assert!(!stream_is_first("one_way=true"));
 }
 
 #[test]
-fn whoever_is_behind_a_one_way_elevator_waits_until_it_has_come_round() {
+fn a_command_behind_a_one_way_elevator_waits_for_the_next_sweep() {
     let place = |words: &str| {
         let mut disk = disk(&format!("{TURNING} queue_depth=4 {words}"));
         let mut commands = in_order(Kind::Read, 512 * MIB, 64 * MIB, 64 * KIB);
@@ -39,7 +40,7 @@ fn whoever_is_behind_a_one_way_elevator_waits_until_it_has_come_round() {
 }
 
 #[test]
-fn neighbours_that_overtake_one_another_cost_a_one_way_disk_turns() {
+fn reordered_neighbours_cost_a_one_way_disk_revolutions() {
     let ends_ns = |words: &str| {
         let mut disk = disk(&format!("{TURNING} queue_depth=31 {words}"));
         let mut now_ns = one(&mut disk, MS, Kind::Write, extent(0, 64 * KIB));
@@ -57,7 +58,7 @@ fn neighbours_that_overtake_one_another_cost_a_one_way_disk_turns() {
 }
 
 #[test]
-fn a_cut_command_costs_its_overhead_for_each_piece_and_is_answered_once() {
+fn a_split_command_costs_overhead_per_piece_and_completes_once() {
     let words = "size=64M rate=100MB overhead_us=200 interface_rate=1GB";
     let took_ns = |words: &str| {
         let mut disk = disk(words);
@@ -72,7 +73,7 @@ fn a_cut_command_costs_its_overhead_for_each_piece_and_is_answered_once() {
 }
 
 #[test]
-fn a_cut_command_fails_if_one_of_its_pieces_does() {
+fn a_split_command_fails_if_one_piece_fails() {
     for (bad, fails) in [("1900K:4096", true), ("2M:4096", false)] {
         let mut disk = disk(&format!("size=64M transfer_max=120K bad_read={bad}"));
         assert_eq!(answer(&mut disk, 0, Kind::Read, extent(MIB, MIB)).1, fails, "{bad}");
@@ -80,7 +81,7 @@ fn a_cut_command_fails_if_one_of_its_pieces_does() {
 }
 
 #[test]
-fn the_pieces_of_several_commands_flow_as_one_stream_on_a_disk_that_reorders() {
+fn a_reordering_disk_serves_pieces_of_several_commands_as_one_stream() {
     let mut disk = disk(&format!("{TURNING} queue_depth=31 transfer_max=120K"));
     let (end_ns, order) = Client { depth: 4, gap_ns: 0 }.run(&mut disk, &in_order(Kind::Write, 0, 16 * MIB, MIB));
     assert_eq!(order, (0..16).collect::<Vec<_>>());
@@ -90,7 +91,7 @@ fn the_pieces_of_several_commands_flow_as_one_stream_on_a_disk_that_reorders() {
 }
 
 #[test]
-fn distance_is_hidden_by_depth_and_half_of_it_lies_before_the_disk() {
+fn queue_depth_hides_transport_latency_half_of_which_precedes_the_disk() {
     let words = "size=64M rate=100MB interface_rate=1GB distance_us=10000";
     let commands = in_order(Kind::Read, 0, 32 * MIB, MIB);
     let end_ns = |depth| Client { depth, gap_ns: 0 }.run(&mut disk(words), &commands).0;
@@ -99,7 +100,8 @@ fn distance_is_hidden_by_depth_and_half_of_it_lies_before_the_disk() {
     assert_eq!(end_ns(2), own_ns + 10 * MS);
     let limit = least_seconds(&parameters(words), Job::Read, extent(0, 32 * MIB), MIB);
     assert!((limit - seconds(own_ns + 10 * MS)).abs() < 1e-9, "{limit}");
-    // A disk that turns to its commands only after their way sees the later of two first, if that is where it is.
+    // A disk that handles its commands only after their distance chooses the later of two, if that is where its head
+    // is.
     let mut disk = disk(&format!("{TURNING} queue_depth=31 distance_us=10000"));
     let far = disk.submit(0, Kind::Read, extent(64 * KIB, 64 * KIB));
     assert_eq!(disk.advance(0), []);
@@ -109,7 +111,7 @@ fn distance_is_hidden_by_depth_and_half_of_it_lies_before_the_disk() {
 }
 
 #[test]
-fn a_stream_from_afar_misses_its_turn_unless_enough_of_it_is_on_its_way() {
+fn a_remote_stream_costs_revolutions_unless_its_depth_is_high_enough() {
     let missed = |depth| {
         let mut disk = disk(&format!("{TURNING} queue_depth=31 distance_us=5000"));
         Client { depth, gap_ns: 0 }.run(&mut disk, &in_order(Kind::Read, 0, 16 * MIB, MIB));
@@ -121,13 +123,13 @@ fn a_stream_from_afar_misses_its_turn_unless_enough_of_it_is_on_its_way() {
 const CHANNELS: &str = "size=64M rate=160MB channels=4 channel_rate=50MB interface_rate=1GB";
 
 #[test]
-fn channels_work_side_by_side_up_to_the_rate_of_the_medium() {
-    // One MiB takes a channel 20 ns a byte, and the medium 6.25.
+fn channels_work_in_parallel_up_to_the_media_rate() {
+    // One MiB takes 20 ns per byte on a channel, and 6.25 on the medium.
     let (own_ns, medium_ns) = (20 * MIB, 25 * MIB / 4);
     for kind in [Kind::Read, Kind::Write] {
         let end_ns = |depth| Client { depth, gap_ns: 0 }.run(&mut disk(CHANNELS), &in_order(kind, 0, 32 * MIB, MIB)).0;
         assert_eq!(end_ns(1), 32 * own_ns, "{kind:?}");
-        // Both begin at once, and one of them has to wait for the other's bytes to pass.
+        // Both start at once, and one of them must wait for the transfer of the other.
         assert_eq!(end_ns(2), 16 * own_ns + medium_ns, "{kind:?}");
         assert_eq!(end_ns(4), own_ns + 31 * medium_ns, "{kind:?}");
         assert_eq!(end_ns(8), own_ns + 31 * medium_ns, "{kind:?}");
@@ -139,15 +141,15 @@ fn channels_work_side_by_side_up_to_the_rate_of_the_medium() {
 }
 
 #[test]
-fn a_cut_command_is_worked_on_by_several_channels() {
+fn several_channels_serve_a_split_command() {
     let took_ns = |words: &str| one(&mut disk(words), 0, Kind::Read, extent(0, MIB));
     assert_eq!(took_ns(CHANNELS), 20 * MIB);
-    // An eighth of it on one channel, and then the medium is what they wait for.
+    // An eighth of it on one channel; then the medium limits it.
     assert_eq!(took_ns(&format!("{CHANNELS} transfer_max=128K")), MIB / 8 * 20 + 7 * MIB / 8 * 25 / 4);
 }
 
 #[test]
-fn a_flush_waits_for_all_channels_and_they_are_busy_once() {
+fn a_flush_occupies_all_channels_once() {
     let mut disk = disk(CHANNELS);
     for (kind, piece) in in_order(Kind::Write, 0, 4 * MIB, MIB) {
         disk.submit(0, kind, piece);
@@ -158,10 +160,10 @@ fn a_flush_waits_for_all_channels_and_they_are_busy_once() {
 }
 
 #[test]
-fn a_disk_may_lie_about_its_head() {
-    for (words, says) in
+fn a_disk_can_report_a_false_rotational_flag() {
+    for (words, expected) in
         [("rpm=7200", true), ("", false), ("rpm=7200 rotational=false", false), ("rotational=true", true)]
     {
-        assert_eq!(parameters(words).rotational(), says, "{words}");
+        assert_eq!(parameters(words).rotational(), expected, "{words}");
     }
 }

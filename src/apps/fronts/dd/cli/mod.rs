@@ -1,7 +1,7 @@
-//! dd's operands: what `haul dd`, and haul under the name dd, was asked for.
+//! The operands of `haul dd`, and of haul under the name dd.
+mod convert;
 mod number;
 mod operands;
-mod settle;
 #[cfg(test)]
 mod tests;
 
@@ -20,23 +20,23 @@ pub fn help_text(program: &str) -> String {
     help::help(include_str!("help.txt"), OPERANDS, program, "dd")
 }
 
-/// What a command line of dd asks for.
+/// What a command line of dd requests.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DdCommand {
     /// `--help`.
     Help,
     /// `--version`.
     Version,
-    /// To copy.
+    /// A copy.
     Copy {
-        /// What to do.
+        /// Its plan.
         plan: Box<RecordPlan>,
-        /// `--explain`: say which way it would go, and stop.
+        /// `--explain`: print how it would be copied, and exit.
         explain: bool,
     },
 }
 
-/// What was asked for, and what to say about it before anything is done.
+/// The request, and messages to print before the copy.
 #[derive(Debug, PartialEq)]
 pub struct Parsed {
     /// The command, or why it is invalid.
@@ -45,7 +45,7 @@ pub struct Parsed {
     pub warnings: Vec<DdWarning>,
 }
 
-/// Reads the words behind dd's name. `--explain`, which dd has not, stands ahead of all others.
+/// Parses the arguments after dd's name. `--explain`, which dd does not have, precedes all others.
 pub fn parse(words: &[OsString]) -> Parsed {
     let mut warnings = Vec::new();
     let command = read(words, &mut warnings);
@@ -67,11 +67,11 @@ fn read(words: &[OsString], warnings: &mut Vec<DdWarning>) -> Result<DdCommand, 
         }
         operands.take(word, warnings)?;
     }
-    let plan = Box::new(settle::into_options(operands, warnings)?);
+    let plan = Box::new(convert::into_options(operands, warnings)?);
     Ok(DdCommand::Copy { plan, explain })
 }
 
-/// The first option, wherever it stands among the operands.
+/// The first option, anywhere among the operands.
 fn option(words: &[OsString]) -> Result<Option<DdCommand>, DdUsage> {
     for word in words {
         let bytes = word.as_bytes();

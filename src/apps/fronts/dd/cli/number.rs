@@ -1,28 +1,28 @@
 //! dd's numbers: `4`, `63b`, `2x80x18b`, `4MiB`, `700B`.
 
-/// Why a text is no number of dd's.
+/// Why a text is not a valid number for dd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NumberError {
-    /// It does not look like one.
+    /// It does not have the form of a number.
     Invalid,
-    /// It is greater than `u64` holds.
+    /// It exceeds `u64`.
     Overflow,
 }
 
-/// A number as it was written.
+/// A number as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Number {
     pub(super) value: u64,
-    /// It ends in `B`: it counts bytes, where others count records.
+    /// It ends in `B`: it is a number of bytes instead of records.
     pub(super) in_bytes: bool,
     /// One of its factors is written `0`, so that it looks hexadecimal.
     pub(super) zero_multiplier: bool,
 }
 
-/// Letters of powers, from 1000 or 1024 to the first on.
+/// Letters of the powers of 1000 or 1024, beginning with the first power.
 const POWERS: [u8; 10] = *b"KMGTPEZYRQ";
 
-/// Reads `text`: factors with `x` between them, each with a suffix.
+/// Parses `text`: factors separated by `x`, each with an optional suffix.
 pub(super) fn parse(text: &[u8]) -> (Result<u64, NumberError>, Number) {
     let mut number = Number { value: 1, in_bytes: false, zero_multiplier: false };
     let mut overflow = false;
@@ -30,7 +30,7 @@ pub(super) fn parse(text: &[u8]) -> (Result<u64, NumberError>, Number) {
     loop {
         let Some((factor, behind)) = factor(rest) else { return (Err(NumberError::Invalid), number) };
         number.in_bytes |= factor.in_bytes;
-        // The product is taken without end and compared in the end: a factor of 0 makes any other harmless.
+        // The product is limited only at the end: a factor of 0 makes any other valid.
         match factor.value.and_then(|value| number.value.checked_mul(value)) {
             _ if factor.value == Some(0) => (number.value, overflow) = (0, false),
             _ if number.value == 0 && !overflow => {}
@@ -50,7 +50,7 @@ pub(super) fn parse(text: &[u8]) -> (Result<u64, NumberError>, Number) {
 }
 
 struct Factor {
-    /// `None`: more than 64 bits hold.
+    /// `None`: it exceeds 64 bits.
     value: Option<u64>,
     in_bytes: bool,
     is_plain_zero: bool,
@@ -62,7 +62,7 @@ fn factor(text: &[u8]) -> Option<(Factor, &[u8])> {
     let unsigned = text[blanks..].strip_prefix(b"+").unwrap_or(&text[blanks..]);
     let digits = unsigned.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (digits, behind) = unsigned.split_at(digits);
-    // Without digits, a suffix alone stands for one of it; not behind a sign or a blank.
+    // Without digits, a suffix alone means one unit, but not after a sign or a blank.
     let mut value = match digits {
         [] if unsigned.len() != text.len() => return None,
         [] => Some(1),
@@ -80,7 +80,7 @@ fn factor(text: &[u8]) -> Option<(Factor, &[u8])> {
     if let (true, [b'B', rest @ ..]) = (takes_b, behind) {
         behind = rest;
     }
-    // That of `kB` and `KiB` counts too.
+    // The B of `kB` and `KiB` counts too.
     let in_bytes = text[..text.len() - behind.len()].contains(&b'B');
     Some((Factor { value, in_bytes, is_plain_zero: text.starts_with(b"0x") }, behind))
 }
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_of_a_number_is_read() {
+    fn every_form_of_a_number_is_parsed() {
         let table = [
             ("0", 0),
             ("07", 7),
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_told_from_what_is_too_large() {
+    fn invalid_numbers_and_overflows_have_different_errors() {
         for text in
             ["", " ", "+", "x", "7x", "x7", "B", "xB", "7xB", "1e", "1m", "1g", "1Kb", "1Mi", "1kBc", "1KiBB", "1KBB"]
         {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_and_zero_multipliers_are_noticed() {
+    fn byte_suffixes_and_zero_multipliers_are_recorded() {
         assert!(parse(b"700B").1.in_bytes && parse(b"2Bx3").1.in_bytes && parse(b"700kB").1.in_bytes);
         assert!(parse(b"7KiB").1.in_bytes && !parse(b"7K").1.in_bytes && !parse(b"7KD").1.in_bytes);
         assert!(parse(b"0x10").1.zero_multiplier && !parse(b"00x10").1.zero_multiplier);
@@ -179,7 +179,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_makes_the_reader_panic(text in "[-+0-9 xcwbkKMGTPEZYRQiBD]{0,20}") {
+        fn no_text_makes_the_parser_panic(text in "[-+0-9 xcwbkKMGTPEZYRQiBD]{0,20}") {
             let _ = value(&text);
         }
 

@@ -1,4 +1,4 @@
-//! One operand after the other, as they were given.
+//! The operands in the order given.
 use super::number::{self, NumberError};
 use crate::apps::fronts::dd::plan::{DdUsage, DdWarning};
 use crate::apps::fronts::record_plan::{OpenWords, StatusOutput};
@@ -26,14 +26,14 @@ pub(super) struct Conversions {
     pub(super) fsync: bool,
 }
 
-/// A number of records, or of bytes where it said so.
+/// A number of records, or of bytes if it had that suffix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct GivenCount {
     pub(super) value: u64,
     pub(super) in_bytes: bool,
 }
 
-/// What was given.
+/// The values of the operands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Operands {
     pub(super) source: Option<OsString>,
@@ -49,19 +49,19 @@ pub(super) struct Operands {
     pub(super) source_words: OpenWords,
     pub(super) dest_words: OpenWords,
     pub(super) fullblock: bool,
-    /// Said of the dest, which is refused once all operands are read.
+    /// `oflag=fullblock`, which is refused after all operands have been parsed.
     pub(super) dest_fullblock: bool,
     pub(super) count_bytes: bool,
     pub(super) skip_bytes: bool,
     pub(super) seek_bytes: bool,
-    pub(super) telling: StatusOutput,
+    pub(super) status_output: StatusOutput,
 }
 
-/// Largest offset of a file, and so of every count.
+/// Largest offset of a file, and so the upper bound of every count.
 const OFFSET_MAX: u64 = i64::MAX as u64;
 
 impl Operands {
-    /// Takes the next operand in.
+    /// Parses the next operand.
     pub(super) fn take(&mut self, word: &OsStr, warnings: &mut Vec<DdWarning>) -> Result<(), DdUsage> {
         let unknown = || DdUsage::Operand(word.to_owned());
         let bytes = word.as_bytes();
@@ -83,7 +83,7 @@ impl Operands {
         match name {
             b"if" => self.source = Some(OsString::from_vec(value.to_vec())),
             b"of" => self.dest = Some(OsString::from_vec(value.to_vec())),
-            // One less than the rest: dd keeps a byte behind each buffer.
+            // One less than the limit of the others: dd adds a byte to each buffer.
             b"ibs" => self.ibs = Some(number(1, OFFSET_MAX - 1)?.value),
             b"obs" => self.obs = Some(number(1, OFFSET_MAX - 1)?.value),
             b"bs" => self.bs = Some(number(1, OFFSET_MAX - 1)?.value),
@@ -95,7 +95,7 @@ impl Operands {
             b"iflag" => each(value, |word| self.source_word(word).ok_or_else(|| DdUsage::InputFlag(owned(word))))?,
             b"oflag" => each(value, |word| self.dest_word(word).ok_or_else(|| DdUsage::OutputFlag(owned(word))))?,
             b"status" => {
-                self.telling = match value {
+                self.status_output = match value {
                     b"none" => StatusOutput::Errors,
                     b"noxfer" => StatusOutput::NoTransfer,
                     b"progress" => StatusOutput::Progress,
@@ -139,7 +139,7 @@ impl Operands {
         match word {
             b"count_bytes" => self.count_bytes = true,
             b"skip_bytes" => self.skip_bytes = true,
-            // Taken, and meant for the other side.
+            // Accepted, but effective on the other side only.
             b"seek_bytes" => {}
             _ => return flag(&mut self.source_words, word),
         }
@@ -150,7 +150,7 @@ impl Operands {
         match word {
             b"seek_bytes" => self.seek_bytes = true,
             b"fullblock" => self.dest_fullblock = true,
-            // Taken, and meant for the other side.
+            // Accepted, but effective on the other side only.
             b"count_bytes" | b"skip_bytes" => {}
             _ => return flag(&mut self.dest_words, word),
         }
@@ -158,7 +158,7 @@ impl Operands {
     }
 }
 
-/// The flag that both sides have under the name `word`.
+/// Sets the flag named `word`, of those that both sides have.
 fn flag(words: &mut OpenWords, word: &[u8]) -> Option<()> {
     *match word {
         b"append" => &mut words.append,

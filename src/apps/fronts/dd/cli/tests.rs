@@ -18,12 +18,12 @@ fn refusal(line: &str) -> DdUsage {
 }
 
 #[test]
-fn without_operands_it_copies_in_records_of_512_bytes() {
+fn without_operands_dd_copies_records_of_512_bytes() {
     assert_eq!(plan(""), RecordPlan::default());
 }
 
 #[test]
-fn bs_overrides_both_sizes_wherever_it_stands() {
+fn bs_overrides_both_sizes_in_any_order() {
     for line in ["bs=100 ibs=3 obs=4", "ibs=3 obs=4 bs=100"] {
         let plan = plan(line);
         assert_eq!((plan.source.record_bytes, plan.dest.record_bytes, plan.reblock), (100, 100, false), "{line}");
@@ -31,7 +31,7 @@ fn bs_overrides_both_sizes_wherever_it_stands() {
 }
 
 #[test]
-fn a_conversion_of_the_data_fills_records_anew_though_bs_is_given() {
+fn a_conversion_refills_records_even_with_bs() {
     for word in ["swab", "lcase", "ucase", "ascii", "ebcdic", "ibm", "block", "unblock"] {
         assert!(plan(&format!("bs=100 conv={word}")).reblock, "{word}");
     }
@@ -41,7 +41,7 @@ fn a_conversion_of_the_data_fills_records_anew_though_bs_is_given() {
 }
 
 #[test]
-fn counts_are_in_bytes_where_the_number_or_a_flag_of_its_side_says_so() {
+fn a_suffix_or_a_flag_makes_counts_bytes() {
     let amount = |records, bytes| Amount { records, bytes };
     assert_eq!(plan("bs=300 count=700B").count, Some(amount(2, 100)));
     assert_eq!(plan("bs=300 count=700 iflag=count_bytes").count, Some(amount(2, 100)));
@@ -64,7 +64,7 @@ fn character_sets_imply_a_framing_and_need_cbs_for_it() {
 }
 
 #[test]
-fn words_that_exclude_each_other_are_refused() {
+fn exclusive_operands_are_refused() {
     let table = [
         ("conv=lcase,ucase", Conflict::Cases),
         ("conv=lcase conv=ucase", Conflict::Cases),
@@ -83,7 +83,7 @@ fn words_that_exclude_each_other_are_refused() {
 }
 
 #[test]
-fn what_dd_does_not_have_is_refused_by_name() {
+fn unknown_operands_are_refused_by_name() {
     assert_eq!(refusal("files=1"), DdUsage::Operand("files=1".into()));
     assert_eq!(refusal("conv=sync,"), DdUsage::Conversion("".into()));
     assert_eq!(refusal("iflag=cio"), DdUsage::InputFlag("cio".into()));
@@ -98,25 +98,25 @@ fn what_dd_does_not_have_is_refused_by_name() {
 }
 
 #[test]
-fn help_and_version_win_over_operands_that_are_wrong() {
+fn help_and_version_override_invalid_operands() {
     assert_eq!(parse(&words("count=x --he")).command, Ok(DdCommand::Help));
     assert_eq!(parse(&words("--version --help")).command, Ok(DdCommand::Version));
 }
 
 #[test]
-fn explain_is_known_ahead_of_the_operands_only() {
+fn explain_is_accepted_only_before_the_operands() {
     assert!(matches!(parse(&words("--explain bs=1M")).command, Ok(DdCommand::Copy { explain: true, .. })));
     assert_eq!(refusal("bs=1M --explain"), DdUsage::LongOption("--explain".into()));
 }
 
 #[test]
 fn the_last_status_and_the_stronger_sync_win() {
-    assert_eq!(plan("status=none status=noxfer").telling, StatusOutput::NoTransfer);
+    assert_eq!(plan("status=none status=noxfer").status_output, StatusOutput::NoTransfer);
     assert_eq!(plan("conv=fdatasync,fsync").durable, Some(Durable::All));
 }
 
 #[test]
-fn what_is_doubtful_is_warned_of() {
+fn doubtful_operands_are_warned_of() {
     assert_eq!(parse(&words("count=0x1")).warnings, [DdWarning::ZeroMultiplier]);
     assert_eq!(parse(&words("oflag=append")).warnings, [DdWarning::AppendTruncates]);
     assert!(parse(&words("oflag=append conv=notrunc")).warnings.is_empty());

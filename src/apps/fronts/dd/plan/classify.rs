@@ -1,37 +1,38 @@
-//! Which way an invocation of dd goes: plain block movement, which the pump does, or records.
+//! Decides how dd copies: as blocks, by the pump, or by records.
 use crate::apps::fronts::record_plan::{OpenWords, RecordPlan};
 use crate::core::{Access, Cache, Direction, EndpointKind, Existing, Facts, FileId, Ground, Plan, WriteOrder};
 use crate::plan::{Options, PassthroughMode, When};
 
-/// Shorter copies are over before queues are open.
+/// Shorter copies end before the queues would be open.
 const WORTH_BYTES: u64 = 8 << 20;
 
-/// Records up to this stay in a processor's cache between reading and writing; the pump cuts greater ones up.
+/// Records up to this size stay in a processor's cache between reading and writing; the pump splits larger
+/// ones.
 const WARM_BYTES: u64 = 1 << 20;
 
-/// The kinds of things that dd's way depends on.
+/// The kinds of files among which the decision distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DdKind {
     /// A regular file.
     File,
     /// A block device.
     Block,
-    /// /dev/zero: unlimited.
+    /// /dev/zero: infinite.
     Zeros,
     /// /dev/null.
     Null,
     /// A pipe or FIFO.
     Pipe,
-    /// A SCSI generic node, which dd reads and writes as it is.
+    /// A SCSI generic node, which dd reads and writes without interpreting it.
     ScsiGeneric,
-    /// A disk that is reached by its own commands.
+    /// A disk that is reached by SCSI or NVMe commands.
     Commands,
     /// Anything else.
     Other,
 }
 
 impl DdKind {
-    /// The words for messages.
+    /// The kind, in words for messages.
     pub fn name(self) -> &'static str {
         match self {
             DdKind::File => "regular file",
@@ -45,54 +46,55 @@ impl DdKind {
     }
 }
 
-/// What is known about one side, open and at its first byte.
+/// The facts about one side, open and positioned at its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DdFacts {
-    /// What it is.
+    /// Its kind.
     pub kind: DdKind,
-    /// Bytes in it; of a file or device.
+    /// Its size in bytes; of a file or device.
     pub size: Option<u64>,
-    /// Where the first byte is.
+    /// The offset of the first byte to copy.
     pub offset: Option<u64>,
-    /// The open file has flags that change what writes or reads mean: O_APPEND, O_SYNC, O_DSYNC, O_NONBLOCK.
+    /// The open file has flags that change the meaning of reads or writes: O_APPEND, O_SYNC, O_DSYNC,
+    /// O_NONBLOCK.
     pub odd_flags: bool,
     /// The open file has O_DIRECT.
     pub direct: bool,
-    /// Bytes of a logical block, of a block device.
+    /// Logical block size, of a block device.
     pub logical_block_bytes: Option<u32>,
-    /// Its bytes are in memory already, or are to go into the page cache: nothing waits for a medium.
+    /// Its bytes are in memory already, or are written to the page cache: no call waits for a medium.
     pub in_memory: bool,
 }
 
-/// Plain block movement.
+/// A copy of blocks, without conversions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocks {
-    /// First byte of the source.
+    /// Offset of the first byte in the source.
     pub skip_bytes: u64,
-    /// First byte of the dest.
+    /// Offset of the first byte in the dest.
     pub seek_bytes: u64,
-    /// Bytes to move.
+    /// Bytes to copy.
     pub len: u64,
-    /// The caller asked for direct I/O on both sides.
+    /// The caller requested direct I/O on both sides.
     pub direct: bool,
-    /// Sides that are to be reached by commands of their own, beside those whose node is named.
+    /// Sides to reach by passthrough commands, in addition to those whose node is named.
     pub passes: PassthroughMode,
-    /// Bytes per request, where the caller asked for that.
+    /// Bytes per request, if specified.
     pub block_bytes: Option<u32>,
-    /// Requests in flight, where the caller asked for that.
+    /// Requests in flight, if specified.
     pub depth: Option<u32>,
 }
 
-/// Which way it goes.
+/// How dd copies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CopyMethod {
-    /// As blocks of haul's own size; what is left behind them goes as records.
+    /// As blocks of haul's block size; the rest after them as records.
     Blocks(Blocks),
     /// As records, for this reason.
     Records(String),
 }
 
-/// Which way `plan` goes, with both sides open and at their first bytes.
+/// How `plan` is copied, with both sides open and at their first bytes.
 pub fn classify(plan: &RecordPlan, source: &DdFacts, dest: &DdFacts) -> CopyMethod {
     let reasons = [needs_records(plan), fills_up(plan, source), side_reason(source, true), side_reason(dest, false)];
     if let Some(reason) = reasons.into_iter().flatten().next() {
@@ -116,13 +118,13 @@ pub fn classify(plan: &RecordPlan, source: &DdFacts, dest: &DdFacts) -> CopyMeth
     if source.direct != dest.direct && dest.kind != DdKind::Null && !by_commands {
         return CopyMethod::Records("direct I/O is requested on one side only".to_owned());
     }
-    // Commands go past the page cache in any case.
+    // Commands bypass the page cache in any case.
     let direct = source.direct || by_commands && dest.direct;
     let passes = PassthroughMode::AsNamed;
     CopyMethod::Blocks(Blocks { skip_bytes, seek_bytes, len, direct, passes, block_bytes: None, depth: None })
 }
 
-/// What of the plan itself is about records.
+/// The part of the plan that requires records.
 fn needs_records(plan: &RecordPlan) -> Option<&'static str> {
     let odd = |words: OpenWords| {
         let OpenWords { append, dsync, sync, nonblock, noatime, nocache, .. } = words;
@@ -150,8 +152,8 @@ fn needs_records(plan: &RecordPlan) -> Option<&'static str> {
     converting.or_else(|| odd(plan.source.words)).or_else(|| odd(plan.dest.words))
 }
 
-/// Of a file or disk nothing but the last record is short, and those before a place that cannot be read: both are left
-/// to records. So the usual rescue by conv=noerror,sync goes as fast as any copy, up to there.
+/// In a file or disk only the last record is short, and those before an unreadable sector: both are copied by
+/// records. The usual rescue with conv=noerror,sync is therefore as fast as any copy up to there.
 fn fills_up(plan: &RecordPlan, source: &DdFacts) -> Option<&'static str> {
     let whole = matches!(source.kind, DdKind::File | DdKind::Block | DdKind::Commands | DdKind::Zeros);
     (plan.pad.is_some() && !plan.full_reads && !whole).then_some("conv=sync pads short records")
@@ -159,7 +161,7 @@ fn fills_up(plan: &RecordPlan, source: &DdFacts) -> Option<&'static str> {
 
 fn side_reason(facts: &DdFacts, is_source: bool) -> Option<&'static str> {
     match (facts.kind, is_source) {
-        (_, _) if facts.odd_flags => Some("a standard stream was opened with flags that change what a write means"),
+        (_, _) if facts.odd_flags => Some("a standard stream was opened with flags that change the meaning of writes"),
         (DdKind::Pipe, true) => Some("a pipe may return short records"),
         (DdKind::Pipe, false) => Some("a pipe accepts short writes"),
         (DdKind::ScsiGeneric | DdKind::Other, true) => {
@@ -174,8 +176,8 @@ fn side_reason(facts: &DdFacts, is_source: bool) -> Option<&'static str> {
     }
 }
 
-/// Bytes that can be moved as blocks. Where not all of the source is among them, they end with whole records on both
-/// sides, so that the rest can go on as records.
+/// The number of bytes that can be copied as blocks. If they are not the whole source, they end with whole
+/// records on both sides, so that the copy can continue by records.
 fn length(plan: &RecordPlan, source: &DdFacts, dest: &DdFacts, skip: u64, seek: u64) -> Option<u64> {
     let at_source = source.size.filter(|_| source.kind != DdKind::Zeros).map(|size| size.saturating_sub(skip));
     let by_count = plan.count.map(|count| count.in_bytes(plan.source.record_bytes).unwrap_or(u64::MAX));
@@ -186,14 +188,14 @@ fn length(plan: &RecordPlan, source: &DdFacts, dest: &DdFacts, skip: u64, seek: 
     let wanted = [at_source, by_count].into_iter().flatten().min();
     match (wanted, at_dest) {
         (Some(wanted), Some(room)) if wanted > room => Some(whole_records(plan, room)),
-        // What is short at the end is to be filled up.
+        // A short record at the end must be padded.
         (Some(wanted), _) if plan.pad.is_some() => Some(whole_records(plan, wanted)),
         (None, Some(room)) => Some(whole_records(plan, room)),
         (wanted, _) => wanted,
     }
 }
 
-/// The greatest number of bytes up to `bytes` that is whole records on both sides.
+/// The largest number of bytes up to `bytes` that is whole records on both sides.
 pub fn whole_records(plan: &RecordPlan, bytes: u64) -> u64 {
     let (ibs, obs) = (plan.source.record_bytes, plan.dest.record_bytes);
     let (mut a, mut b) = (ibs, obs);
@@ -206,7 +208,7 @@ pub fn whole_records(plan: &RecordPlan, bytes: u64) -> u64 {
     }
 }
 
-/// What `haul copy` would have to be asked for to move the same bytes. The addresses name what is open already.
+/// The options of `haul copy` that copy the same bytes. The addresses name files that are already open.
 pub fn block_options(blocks: &Blocks, source: String, dest: String) -> Options {
     Options {
         source,
@@ -226,8 +228,8 @@ pub fn block_options(blocks: &Blocks, source: String, dest: String) -> Options {
     }
 }
 
-/// The plan of a safe copy, made one of dd's: nothing is claimed, emptied, allocated or made durable, and what dd
-/// leaves in the page cache is left there. `None`, with a reason, where that cannot be.
+/// The plan of a safe copy, adapted to dd: nothing is locked, truncated, allocated or made durable, and data
+/// that dd leaves in the page cache stays there. `None`, with a reason, if that is not possible.
 pub fn as_dd_would(
     mut plan: Plan,
     records: &RecordPlan,
@@ -247,7 +249,7 @@ pub fn as_dd_would(
     }
     (plan.set_end, plan.preallocate, plan.durable) = (false, false, false);
     if plan.write_order == WriteOrder::Any {
-        // When a read fails, what lies behind it on the dest is as it was.
+        // When a read fails, the dest after that offset is unchanged.
         plan.write_order = WriteOrder::Submitted;
     }
     for (side, facts) in [&mut plan.source, &mut plan.dest].into_iter().zip(facts) {
@@ -255,14 +257,15 @@ pub fn as_dd_would(
         let cache = if buffered { Cache::Keep } else { Cache::Direct };
         let offset_align_bytes = if buffered { 1 } else { side.access.offset_align_bytes };
         side.access = Access { cache, offset_align_bytes, exclusive: false, existing: Existing::Keep };
-        // What is opened here is open already, and locked as far as dd locks it.
+        // These files are already open, and locked as far as dd locks them.
         side.lock = None;
     }
     Ok(plan)
 }
 
-/// Both sides may have bytes in common: they are the same thing, or lie on one, in places that meet, or in unknown
-/// places. Two partitions of a disk have none, nor have two files, whatever disk lies beneath them.
+/// Whether both sides may have bytes in common: they are the same file or device, or are on the same one, in
+/// extents that overlap or are unknown. Two partitions of a disk have none, nor have two files, regardless of
+/// the disk below them.
 pub(super) fn may_share_bytes(blocks: &Blocks, [source, dest]: [&Facts; 2]) -> bool {
     if source.id.is_some() && source.id == dest.id {
         return blocks.skip_bytes.abs_diff(blocks.seek_bytes) < blocks.len;
@@ -282,7 +285,7 @@ pub(super) fn may_share_bytes(blocks: &Blocks, [source, dest]: [&Facts; 2]) -> b
     source.ground.iter().enumerate().any(met)
 }
 
-/// Above its ground number `at`, `facts` lies in a file: no other file has its bytes.
+/// Whether `facts` is within a file above its ground number `at`: no other file has its bytes.
 fn is_in_a_file(facts: &Facts, at: usize) -> bool {
     let is_file = facts.kind == EndpointKind::File;
     is_file || facts.ground[..at].iter().any(|above| matches!(above.id, FileId::File(..)))

@@ -1,4 +1,4 @@
-//! dd's front: what can be wrong with its words, and which way an invocation goes.
+//! dd's decisions: which operands are invalid, and how dd copies.
 mod classify;
 #[cfg(test)]
 mod tests;

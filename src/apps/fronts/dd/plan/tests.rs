@@ -34,7 +34,7 @@ fn len_of(way: &CopyMethod) -> Option<u64> {
 }
 
 #[test]
-fn a_disk_to_a_disk_in_records_of_512_bytes_goes_as_blocks() {
+fn disk_to_disk_with_records_of_512_bytes_is_copied_as_blocks() {
     let way = classify(&RecordPlan::default(), &disk(64 * MIB), &disk(64 * MIB));
     let (len, passes, block_bytes, depth) = (64 * MIB, PassthroughMode::AsNamed, None, None);
     let blocks = Blocks { skip_bytes: 0, seek_bytes: 0, len, direct: false, passes, block_bytes, depth };
@@ -42,7 +42,7 @@ fn a_disk_to_a_disk_in_records_of_512_bytes_goes_as_blocks() {
 }
 
 #[test]
-fn what_is_about_records_goes_as_records() {
+fn record_operands_make_dd_copy_records() {
     let plain = RecordPlan::default;
     let mut odd = vec![
         RecordPlan { swab: true, ..plain() },
@@ -69,7 +69,7 @@ fn what_is_about_records_goes_as_records() {
 }
 
 #[test]
-fn short_records_are_filled_up_behind_the_blocks_of_what_has_none_but_at_its_end() {
+fn sync_pads_the_last_record_after_a_block_copy() {
     let filled = RecordPlan { pad: Some(0), keep_going: true, ..RecordPlan::default() };
     let odd = disk(64 * MIB + 77);
     assert_eq!(len_of(&classify(&filled, &odd, &new_file())), Some(64 * MIB));
@@ -79,7 +79,7 @@ fn short_records_are_filled_up_behind_the_blocks_of_what_has_none_but_at_its_end
 }
 
 #[test]
-fn files_that_are_in_memory_go_as_records_and_others_as_blocks() {
+fn files_in_memory_are_copied_as_records_and_others_as_blocks() {
     let plan = RecordPlan::default();
     let file = |in_memory| DdFacts { in_memory, ..side(DdKind::File, Some(64 * MIB)) };
     assert_eq!(len_of(&classify(&plan, &file(true), &file(true))), None);
@@ -91,7 +91,7 @@ fn files_that_are_in_memory_go_as_records_and_others_as_blocks() {
 }
 
 #[test]
-fn a_pipe_a_strange_device_and_strange_flags_go_as_records() {
+fn pipes_other_devices_and_unusual_flags_are_copied_as_records() {
     let (plan, fine) = (RecordPlan::default(), disk(64 * MIB));
     let strange = [
         side(DdKind::Pipe, None),
@@ -118,7 +118,7 @@ fn the_count_and_the_end_of_the_source_end_the_blocks() {
 }
 
 #[test]
-fn a_dest_that_is_too_small_ends_the_blocks_with_whole_records() {
+fn a_dest_that_is_too_small_ends_the_blocks_with_full_records() {
     let mut plan = RecordPlan::default();
     (plan.source.record_bytes, plan.dest.record_bytes) = (3000, 4000);
     let room = 16 * MIB;
@@ -129,7 +129,7 @@ fn a_dest_that_is_too_small_ends_the_blocks_with_whole_records() {
 }
 
 #[test]
-fn whole_records_are_whole_on_both_sides() {
+fn full_records_are_full_on_both_sides() {
     let mut plan = RecordPlan::default();
     for (ibs, obs, bytes, whole) in [(512, 512, 1000, 512), (6, 4, 35, 24), (1 << 62, 3, 99, 0), (5, 10, 9, 0)] {
         (plan.source.record_bytes, plan.dest.record_bytes) = (ibs, obs);
@@ -137,8 +137,8 @@ fn whole_records_are_whole_on_both_sides() {
     }
 }
 
-/// An endpoint that lies on these, from the top down, with the offset of its first byte on each.
-fn lying_on(kind: EndpointKind, grounds: &[(FileId, Option<u64>)]) -> Facts {
+/// An endpoint stored on these grounds, from the top down, with the offset of its first byte on each.
+fn on_grounds(kind: EndpointKind, grounds: &[(FileId, Option<u64>)]) -> Facts {
     let mut facts = Facts::new("x", kind);
     facts.id = grounds.first().map(|(id, _)| *id);
     let ground = |&(id, offset)| Ground { id, name: String::new(), offset, rotational: None };
@@ -147,17 +147,17 @@ fn lying_on(kind: EndpointKind, grounds: &[(FileId, Option<u64>)]) -> Facts {
 }
 
 #[test]
-fn only_what_may_have_bytes_in_common_does() {
+fn overlap_is_assumed_only_where_it_is_possible() {
     let (disk, one, two) = (FileId::Device(8), FileId::Device(9), FileId::Device(10));
-    let whole = lying_on(EndpointKind::Block, &[(disk, Some(0))]);
-    let first = lying_on(EndpointKind::Block, &[(one, Some(0)), (disk, Some(MIB))]);
-    let second = lying_on(EndpointKind::Block, &[(two, Some(0)), (disk, Some(9 * MIB))]);
-    let file = |number| lying_on(EndpointKind::File, &[(FileId::File(8, number), Some(0)), (disk, None)]);
+    let whole = on_grounds(EndpointKind::Block, &[(disk, Some(0))]);
+    let first = on_grounds(EndpointKind::Block, &[(one, Some(0)), (disk, Some(MIB))]);
+    let second = on_grounds(EndpointKind::Block, &[(two, Some(0)), (disk, Some(9 * MIB))]);
+    let file = |number| on_grounds(EndpointKind::File, &[(FileId::File(8, number), Some(0)), (disk, None)]);
     let over = |device, number| {
         let levels = [(FileId::Device(device), Some(0)), (FileId::File(8, number), Some(0)), (disk, None)];
-        lying_on(EndpointKind::Block, &levels)
+        on_grounds(EndpointKind::Block, &levels)
     };
-    let new_file = lying_on(EndpointKind::File, &[]);
+    let new_file = on_grounds(EndpointKind::File, &[]);
     let blocks = |skip_bytes, seek_bytes, len| Blocks {
         skip_bytes,
         seek_bytes,

@@ -1,4 +1,4 @@
-//! What can be wrong with dd's words. The room `report` has the sentences.
+//! Errors in dd's operands. `report` has the messages.
 use std::ffi::OsString;
 
 /// Words that exclude each other.
@@ -6,7 +6,7 @@ use std::ffi::OsString;
 pub enum Conflict {
     /// Any two of ascii, ebcdic, ibm.
     Charsets,
-    /// block and unblock, said or implied.
+    /// block and unblock, given or implied.
     Framings,
     /// lcase and ucase.
     Cases,
@@ -37,7 +37,7 @@ pub enum DdUsage {
     Conflict(Conflict),
     /// `--foo`.
     LongOption(OsString),
-    /// `--` and too little behind it.
+    /// `--` followed by too few letters.
     Ambiguous(OsString),
     /// `--help=x`: the option.
     NoArgument(&'static str),
@@ -46,16 +46,16 @@ pub enum DdUsage {
 }
 
 impl DdUsage {
-    /// Whether the sentence is followed by one that names `--help`.
+    /// Whether a reference to `--help` follows the message.
     pub fn refers_to_help(&self) -> bool {
         !matches!(self, DdUsage::Number(_) | DdUsage::Overflow(_) | DdUsage::Conflict(_))
     }
 }
 
-/// What is worth a word but no reason to stop.
+/// A warning about the operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DdWarning {
-    /// `0x…` is a product with nothing and no hexadecimal number.
+    /// `0x…` is a product with a factor of 0, not a hexadecimal number.
     ZeroMultiplier,
     /// `oflag=append` without `conv=notrunc`.
     AppendTruncates,

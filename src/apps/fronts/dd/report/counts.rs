@@ -4,7 +4,7 @@ use std::time::Duration;
 
 const LETTERS: [&str; 10] = ["k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q"];
 
-/// `N+M records in`, `N+M records out`, and lines that were cut.
+/// `N+M records in`, `N+M records out`, and the number of truncated lines.
 pub(super) fn records(counts: &RecordCounts) -> String {
     let RecordCounts { read_full, read_partial, written_full, written_partial, truncated, .. } = counts;
     let cut = match truncated {
@@ -15,7 +15,7 @@ pub(super) fn records(counts: &RecordCounts) -> String {
     format!("{read_full}+{read_partial} records in\n{written_full}+{written_partial} records out\n{cut}")
 }
 
-/// `1024 bytes (1.0 kB, 1.0 KiB) copied, 0.000106128 s, 9.6 MB/s`, without the end of the line. While it continues,
+/// `1024 bytes (1.0 kB, 1.0 KiB) copied, 0.000106128 s, 9.6 MB/s`, without a newline. Progress shows
 /// `whole_seconds`.
 pub fn transferred(bytes: u64, time: Duration, whole_seconds: bool) -> String {
     let (si, iec) = (human(bytes.into(), 1, 1000, true), human(bytes.into(), 1, 1024, true));
@@ -34,8 +34,8 @@ pub fn transferred(bytes: u64, time: Duration, whole_seconds: bool) -> String {
     format!("{size} copied, {time_text} s, {speed}/s")
 }
 
-/// `number / by` to be read at a glance, rounded to the nearest and, half way, to the even one. Below one of the first
-/// unit it is reported in bytes where `bytes` says so, else as a fraction of that unit.
+/// `number / by` in a readable form, rounded to the nearest, and half to even. A value below one of the first
+/// unit is printed in bytes if `bytes`, else as a fraction of that unit.
 pub(super) fn human(number: u128, by: u128, base: u128, bytes: bool) -> String {
     let infix = if base == 1024 { "iB" } else { "B" };
     if bytes && number < base * by {
@@ -45,7 +45,7 @@ pub(super) fn human(number: u128, by: u128, base: u128, bytes: bool) -> String {
     for letter in LETTERS {
         let letter = if base == 1024 && letter == "k" { "K" } else { letter };
         let tenths = round(number * 10, unit);
-        // A speed has three digits that count, a size two or three.
+        // A rate has three significant digits, a size two or three.
         if tenths < if bytes { 100 } else { 1000 } {
             return format!("{}.{} {letter}{infix}", tenths / 10, tenths % 10);
         }
@@ -67,7 +67,7 @@ fn round(number: u128, by: u128) -> u128 {
     }
 }
 
-/// As C's `%g`: six digits that count, no zeros at the end.
+/// As C's `%g`: six significant digits, without trailing zeros.
 fn general(number: f64) -> String {
     if number == 0.0 {
         return "0".to_owned();

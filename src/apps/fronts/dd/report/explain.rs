@@ -1,10 +1,10 @@
-//! Which way an invocation goes, in a few lines.
+//! A description of how dd copies, in a few lines.
 use crate::apps::fronts::record_plan::RecordPlan;
 use crate::core::Plan;
 use crate::report::units;
 
-/// What `--explain` prints: the way and why. `blocks` is the plan of the copy, where it moves blocks; otherwise
-/// `because` says why it moves records.
+/// What `--explain` prints: how dd copies, and why. `blocks` is the plan of a copy as blocks; otherwise
+/// `because` is the reason for copying by records.
 pub fn explained(records: &RecordPlan, blocks: Option<&Plan>, because: &str) -> String {
     let (ibs, obs) = (records.source.record_bytes, records.dest.record_bytes);
     let Some(plan) = blocks else {

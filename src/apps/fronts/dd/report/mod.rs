@@ -1,4 +1,4 @@
-//! dd's words on standard error: its sentences, its counts, its line about the transfer.
+//! dd's messages on standard error: errors, counts, and the line about the transfer.
 mod counts;
 mod explain;
 mod quoting;

@@ -1,14 +1,14 @@
-//! Names in sentences, quoted as dd quotes them: words by the locale, paths so that a shell reads them back.
+//! Names in messages, quoted as dd quotes them: words by the locale, paths so that a shell can read them.
 
 /// How names are quoted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quoting {
-    /// The locale's characters are UTF-8.
+    /// The locale's character set is UTF-8.
     pub utf8: bool,
 }
 
 impl Quoting {
-    /// A word of the command line: ‘word’, or 'word' where there are no such characters.
+    /// A word of the command line: ‘word’, or 'word' if the locale lacks those quotes.
     pub fn word(self, bytes: &[u8]) -> Vec<u8> {
         let (open, close) = if self.utf8 { ("‘", "’") } else { ("'", "'") };
         let mut text = open.as_bytes().to_vec();
@@ -27,7 +27,7 @@ impl Quoting {
     /// A path, always in quotes.
     pub fn path(self, bytes: &[u8]) -> Vec<u8> {
         let odd = self.pieces(bytes).any(|piece| matches!(piece, Piece::Odd(_)));
-        // Within double quotes these are not what they seem, even if only one of them is there.
+        // Within double quotes the shell interprets each of these characters.
         let doubtful = |byte: &u8| b"\"$`\\!".contains(byte);
         if bytes.contains(&b'\'') && !odd && !bytes.iter().any(doubtful) {
             return [b"\"", bytes, b"\""].concat();
@@ -56,7 +56,7 @@ impl Quoting {
         text
     }
 
-    /// A path, quoted where a shell needs it.
+    /// A path, quoted if a shell requires it.
     pub fn path_if_needed(self, bytes: &[u8]) -> Vec<u8> {
         let special = |byte: &u8| b" !\"$&'()*;<=>?[\\]^`|:\t".contains(byte);
         let at_start = matches!(bytes.first(), None | Some(b'#' | b'~'));
@@ -65,7 +65,7 @@ impl Quoting {
         if at_start || brace || odd || bytes.iter().any(special) { self.path(bytes) } else { bytes.to_vec() }
     }
 
-    /// Characters that can be shown, and bytes that cannot.
+    /// Printable characters, and bytes that are not.
     fn pieces(self, bytes: &[u8]) -> impl Iterator<Item = Piece<'_>> {
         bytes.utf8_chunks().flat_map(move |part| {
             let (text, broken) = (part.valid(), part.invalid());

@@ -1,4 +1,4 @@
-//! Prints to standard error what dd tells, when dd tells it.
+//! Prints dd's messages to standard error, at the same moments as dd.
 use super::counts::{records, transferred};
 use super::{Quoting, sentences};
 use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
@@ -10,27 +10,27 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// Prints to standard error what dd tells.
+/// Prints dd's messages to standard error.
 #[derive(Debug)]
 pub struct Reporter {
     program: Vec<u8>,
     names: [Vec<u8>; 2],
     dest_bytes: u64,
-    telling: StatusOutput,
+    status_output: StatusOutput,
     quoting: Quoting,
     tally: Arc<RecordTally>,
     started: Mutex<Instant>,
-    /// Characters of the line of progress that the cursor stands behind.
+    /// Characters in the progress line before the cursor.
     line: Mutex<usize>,
-    /// Bytes that the line of progress told last.
-    told_bytes: AtomicU64,
-    /// The caller had closed standard error.
+    /// Bytes reported in the last progress line.
+    reported_bytes: AtomicU64,
+    /// Standard error was closed when haul started.
     closed: bool,
     deaf: AtomicBool,
 }
 
 impl Reporter {
-    /// `program` begins each sentence. `closed`: the caller had closed standard error.
+    /// `program` begins each message. `closed`: standard error was closed when haul started.
     pub fn new(program: &[u8], plan: &RecordPlan, quoting: Quoting, tally: Arc<RecordTally>, closed: bool) -> Self {
         let name = |path: &Option<std::ffi::OsString>, standard: &str| {
             path.as_ref().map_or(standard.as_bytes().to_vec(), |path| path.as_bytes().to_vec())
@@ -39,65 +39,65 @@ impl Reporter {
             program: program.to_vec(),
             names: [name(&plan.source.path, "standard input"), name(&plan.dest.path, "standard output")],
             dest_bytes: plan.dest.record_bytes,
-            telling: plan.telling,
+            status_output: plan.status_output,
             quoting,
             tally,
             started: Instant::now().into(),
             line: 0.into(),
-            told_bytes: 0.into(),
+            reported_bytes: 0.into(),
             closed,
             deaf: false.into(),
         }
     }
 
-    /// Tells what dd knows nothing of; not where only errors are requested.
+    /// Prints a warning that dd does not have, unless only errors are requested.
     pub fn warn(&self, clause: &str) {
-        if self.telling != StatusOutput::Errors {
+        if self.status_output != StatusOutput::Errors {
             self.print(&[self.program.as_slice(), b": warning: ", clause.as_bytes(), b"\n"].concat());
         }
     }
 
-    /// Tells why nothing is copied, and what to do, whatever `status=` says.
+    /// Prints why nothing is copied, and what to do, regardless of `status=`.
     pub fn refuse(&self, error: &Error) {
         let program = String::from_utf8_lossy(&self.program);
         let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
         self.print(format!("{program}: {error}{cause}\n{program}: {}\n", error.advice).as_bytes());
     }
 
-    /// The copy begins now.
+    /// Marks the start of the copy.
     pub fn start(&self) {
         *self.started.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
-    /// Standard error could not be written to, so that something went untold.
+    /// Whether writing to standard error failed, so that a message was lost.
     pub fn failed(&self) -> bool {
         self.deaf.load(Relaxed)
     }
 
-    /// Prints the counts as they are now, as far as they are requested.
+    /// Prints the current counts, if requested.
     pub fn print_counts(&self) {
         self.print(&self.counts(&self.tally.get()));
     }
 
-    /// Draws the line of progress again, where it is requested.
+    /// Redraws the progress line, if requested.
     pub fn print_progress(&self) {
-        if self.telling != StatusOutput::Progress {
+        if self.status_output != StatusOutput::Progress {
             return;
         }
         let bytes = self.tally.get().written_bytes;
-        self.told_bytes.store(bytes, Relaxed);
+        self.reported_bytes.store(bytes, Relaxed);
         let text = transferred(bytes, self.elapsed(), true);
         let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
-        // A shorter line leaves nothing of a longer one.
+        // Padded, so that a shorter line overwrites a longer one completely.
         self.write(format!("\r{text:<width$}", width = *line).as_bytes());
         *line = text.len();
     }
 
-    /// The same while records are moved one by one. Where no record was copied since the last time, it is reported
-    /// again behind the next, which is when dd tells it; before the first there is nothing to tell.
+    /// The same while records are copied one by one. If no record was copied since the last time, the line is
+    /// printed after the next one, as dd does; before the first record there is nothing to print.
     pub fn print_progress_by_records(&self) {
         let bytes = self.tally.get().written_bytes;
-        if self.told_bytes.load(Relaxed) == bytes {
+        if self.reported_bytes.load(Relaxed) == bytes {
             self.tally.set_due();
         }
         if bytes > 0 {
@@ -110,18 +110,18 @@ impl Reporter {
     }
 
     fn counts(&self, counts: &RecordCounts) -> Vec<u8> {
-        let mut text = match self.telling {
+        let mut text = match self.status_output {
             StatusOutput::Errors => return Vec::new(),
             _ => records(counts),
         };
-        if self.telling != StatusOutput::NoTransfer {
+        if self.status_output != StatusOutput::NoTransfer {
             text.push_str(&transferred(counts.written_bytes, self.elapsed(), false));
             text.push('\n');
         }
         text.into_bytes()
     }
 
-    /// Writes whole lines, below the line of progress if there is one.
+    /// Prints whole lines, below the progress line if there is one.
     fn print(&self, text: &[u8]) {
         if text.is_empty() {
             return;
@@ -150,11 +150,11 @@ impl Reporter {
 }
 
 impl RecordListener for Reporter {
-    fn complain(&self, side: Side, complaint: &Diagnostic, with_counts: bool) {
-        // Warnings, which status=none suppresses.
+    fn report_failure(&self, side: Side, complaint: &Diagnostic, with_counts: bool) {
+        // These are warnings, which status=none suppresses.
         let warning = matches!(complaint, Diagnostic::SkipTooFar | Diagnostic::PartialRead(_));
-        // Nor what is skipped.
-        if (warning || with_counts) && self.telling == StatusOutput::Errors {
+        // So are messages about skipped records.
+        if (warning || with_counts) && self.status_output == StatusOutput::Errors {
             return;
         }
         let name = &self.names[side.index()];

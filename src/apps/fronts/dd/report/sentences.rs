@@ -1,4 +1,5 @@
-//! dd's sentences. Scripts look for them, so they are reported as dd tells them, whatever our own rules for words say.
+//! dd's messages. Scripts search for them, so they have dd's wording, even where docs/style.md prescribes
+//! another.
 use super::Quoting;
 use super::counts::human;
 use crate::apps::fronts::dd::plan::{Conflict, DdUsage, DdWarning};
@@ -9,7 +10,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 
-/// Why a command line is invalid, without the name of the program; then what to try, where dd says that.
+/// Why a command line is invalid, without the name of the program; then a suggestion, if dd has one.
 pub fn usage(usage: &DdUsage, program: &[u8], quoting: Quoting) -> Vec<u8> {
     let word = |what: &str, word: &OsStr| [what.as_bytes(), b" ", &quoting.word(word.as_bytes())].concat();
     let mut text = [program, b": "].concat();
@@ -42,7 +43,7 @@ pub fn usage(usage: &DdUsage, program: &[u8], quoting: Quoting) -> Vec<u8> {
     text
 }
 
-/// What is worth a word, with the name of the program.
+/// A warning, with the name of the program.
 pub fn warning(warning: DdWarning, program: &[u8], quoting: Quoting) -> Vec<u8> {
     let what = match warning {
         DdWarning::AppendTruncates => b"you probably want conv=notrunc with oflag=append".to_vec(),
@@ -58,7 +59,7 @@ pub fn warning(warning: DdWarning, program: &[u8], quoting: Quoting) -> Vec<u8> 
     [program, b": ", &what, b"\n"].concat()
 }
 
-/// A failure of the side that is called `name`.
+/// A failure of the side named `name`.
 pub(super) fn complaint(side: Side, complaint: &Diagnostic, name: &[u8], dest_bytes: u64, quoting: Quoting) -> Vec<u8> {
     let path = quoting.path(name);
     let about = |what: &str, error: &io::Error| [what.as_bytes(), b" ", &path, b": ", &strerror(error)].concat();

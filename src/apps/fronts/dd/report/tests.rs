@@ -5,7 +5,7 @@ use crate::apps::fronts::record_counts::RecordCounts;
 use std::time::Duration;
 
 #[test]
-fn sizes_are_rounded_to_the_nearest_and_half_way_to_the_even_one() {
+fn sizes_are_rounded_half_to_even() {
     let table = [
         (1050, "1.0 kB"),
         (1051, "1.1 kB"),
@@ -29,7 +29,7 @@ fn sizes_are_rounded_to_the_nearest_and_half_way_to_the_even_one() {
 }
 
 #[test]
-fn the_line_about_the_transfer_has_as_many_sizes_as_say_something() {
+fn the_transfer_line_omits_redundant_sizes() {
     let line = |bytes| transferred(bytes, Duration::from_nanos(106_128), false);
     assert_eq!(line(0), "0 bytes copied, 0.000106128 s, 0.0 kB/s");
     assert_eq!(line(1), "1 byte copied, 0.000106128 s, 9.4 kB/s");
@@ -54,7 +54,7 @@ fn the_line_about_the_transfer_has_as_many_sizes_as_say_something() {
 }
 
 #[test]
-fn cut_lines_are_counted_where_there_are_any() {
+fn truncated_lines_are_counted_if_any() {
     let counts = RecordCounts { read_full: 1, read_partial: 2, written_full: 3, ..RecordCounts::default() };
     assert_eq!(records(&counts), "1+2 records in\n3+0 records out\n");
     let one = records(&RecordCounts { truncated: 1, ..counts });
@@ -84,7 +84,7 @@ fn paths_are_quoted_so_that_a_shell_reads_them_back() {
 }
 
 #[test]
-fn paths_that_a_shell_takes_as_they_are_can_stay_so() {
+fn paths_without_special_characters_stay_unquoted() {
     let plain = Quoting::default();
     for path in ["in1000", "{x}", "a~b", "a#", "a,b", "a@b%+", "-"] {
         assert_eq!(plain.path_if_needed(path.as_bytes()), path.as_bytes());

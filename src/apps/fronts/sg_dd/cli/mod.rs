@@ -1,7 +1,7 @@
-//! The operands of sg_dd, sgp_dd and sgm_dd: what haul was asked for under one of these names.
+//! The operands of sg_dd, sgp_dd and sgm_dd.
+mod convert;
 mod number;
 mod operands;
-mod settle;
 #[cfg(test)]
 mod tests;
 
@@ -19,18 +19,18 @@ pub fn help_text(program: &str, front: SgFront) -> String {
     help::help(include_str!("help.txt"), OPERANDS, program, front.name())
 }
 
-/// What a command line asks for.
+/// The request of a command line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SgCommand {
     /// `--help`.
     Help,
     /// `--version`.
     Version,
-    /// To copy, or to compare.
+    /// A copy, or a comparison.
     Copy(Box<SgPlan>),
 }
 
-/// Reads the words behind the name of `front`.
+/// Parses the arguments after the name of `front`.
 ///
 /// # Errors
 /// Why they are invalid.
@@ -43,5 +43,5 @@ pub fn parse(front: SgFront, words: &[OsString]) -> Result<SgCommand, SgUsage> {
             None => {}
         }
     }
-    settle::into_options(front, taken).map(|plan| SgCommand::Copy(Box::new(plan)))
+    convert::into_options(front, taken).map(|plan| SgCommand::Copy(Box::new(plan)))
 }

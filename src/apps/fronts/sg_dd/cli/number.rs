@@ -1,6 +1,6 @@
-//! The family's numbers: `128`, `2k`, `0x1f`, `1fh`, `2x3`, `3+1k`.
+//! Numbers of the sg_dd family: `128`, `2k`, `0x1f`, `1fh`, `2x3`, `3+1k`.
 
-/// Reads `text`; `None` if it is no number, or more than 63 bits hold.
+/// Parses `text`; `None` if it is not a number, or exceeds 63 bits.
 pub(super) fn parse(text: &[u8]) -> Option<u64> {
     let text = text.trim_ascii();
     let text = text.strip_prefix(b"+").unwrap_or(text);
@@ -8,14 +8,14 @@ pub(super) fn parse(text: &[u8]) -> Option<u64> {
     i64::try_from(value).is_ok().then_some(value)
 }
 
-/// A number, and what is added to it or multiplied with it; from right to left.
+/// A number, and terms added to it or factors multiplied with it; from right to left.
 fn sum(text: &[u8]) -> Option<u64> {
     if let [b'0', b'x' | b'X', digits @ ..] = text {
         return continued(digits, 16);
     }
     let len = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     match text.get(len) {
-        // With an h behind it, it was hexadecimal all the time.
+        // A trailing h makes the whole number hexadecimal.
         _ if matches!(text.last(), Some(b'h' | b'H')) && text.len() > 1 => digits(&text[..text.len() - 1], 16),
         None => digits(text, 10),
         Some(b'x' | b'X' | b'+') => continued(text, 10),
@@ -23,7 +23,7 @@ fn sum(text: &[u8]) -> Option<u64> {
     }
 }
 
-/// Digits, and behind them `x` or `+` and another number, or nothing.
+/// Digits, followed by `x` or `+` and another number, or by nothing.
 fn continued(text: &[u8], base: u32) -> Option<u64> {
     let is_digit = |byte: &u8| char::from(*byte).is_digit(base);
     let (number, rest) = text.split_at(text.iter().take_while(|byte| is_digit(byte)).count());
@@ -42,7 +42,7 @@ fn digits(text: &[u8], base: u32) -> Option<u64> {
     if text.is_empty() { None } else { text.iter().try_fold(0, digit) }
 }
 
-/// What a suffix multiplies with.
+/// The factor of a suffix.
 fn suffix(text: &[u8]) -> Option<u64> {
     let (letter, rest) = text.split_first()?;
     let power = match letter {
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_form_of_a_number_is_read() {
+    fn every_form_of_a_number_is_parsed() {
         let table = [
             ("0", 0),
             ("7", 7),
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_refused() {
+    fn an_invalid_number_is_refused() {
         let table = [
             "",
             "k",

@@ -1,15 +1,15 @@
-//! One word after the other, as they were given.
+//! The operands in the order given.
 use super::number;
 use crate::apps::fronts::sg_dd::plan::{Operand, SgUsage};
 use crate::apps::fronts::sg_plan::SgFront;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-/// The words of `iflag=` or `oflag=`.
+/// The flags of `iflag=` or `oflag=`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Flags {
     pub(super) append: bool,
-    /// Given so many times.
+    /// Number of times it was given.
     pub(super) coe: u8,
     pub(super) dio: bool,
     pub(super) direct: bool,
@@ -30,7 +30,7 @@ pub(super) struct Flags {
     pub(super) random: bool,
 }
 
-/// What was given.
+/// The values of the operands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Words {
     pub(super) source: Option<OsString>,
@@ -58,19 +58,19 @@ pub(super) struct Words {
     pub(super) dry_run: bool,
     pub(super) verify: bool,
     pub(super) writes_nothing: bool,
-    /// `--chkaddr`: given so many times.
+    /// `--chkaddr`: number of times it was given.
     pub(super) addresses: u8,
     pub(super) flags: [Flags; 2],
 }
 
-/// What was asked for instead of a copy.
+/// A request for information instead of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InfoOption {
     Help,
     Version,
 }
 
-/// Which operands the programs have that not all of them have.
+/// Operands that only some of the programs have.
 const ONLY_SOME: &[(&str, &[SgFront])] = &[
     ("append", &[SgFront::Sg]),
     ("blk_sgio", &[SgFront::Sg]),
@@ -87,7 +87,7 @@ const ONLY_SOME: &[(&str, &[SgFront])] = &[
     ("thr", &[SgFront::Sgp]),
 ];
 
-/// The flags of each program, on each side.
+/// Whether a program has this flag, on this side.
 fn has_flag(front: SgFront, side: usize, flag: &[u8]) -> bool {
     let common: &[&[u8]] = &[b"direct", b"dpo", b"dsync", b"excl", b"fua", b"null"];
     if flag == b"force" {
@@ -107,7 +107,7 @@ fn has_flag(front: SgFront, side: usize, flag: &[u8]) -> bool {
 }
 
 impl Words {
-    /// Takes the next word in; `Some`: what is requested instead of a copy.
+    /// Parses the next operand; `Some`: a request for information instead of a copy.
     pub(super) fn take(&mut self, front: SgFront, word: &OsStr) -> Result<Option<InfoOption>, SgUsage> {
         let bytes = word.as_bytes();
         let unknown = || SgUsage::Unrecognized(word.to_owned());
@@ -168,7 +168,7 @@ impl Words {
         Some(None)
     }
 
-    /// `None`: there is no such operand.
+    /// Parses an operand; `None`: there is none of this name.
     fn operand(&mut self, front: SgFront, name: &str, value: &[u8]) -> Option<Result<(), SgUsage>> {
         let path = || OsString::from_vec(value.to_vec());
         Some(match name {
@@ -196,7 +196,7 @@ impl Words {
         })
     }
 
-    /// Those whose numbers are small.
+    /// Parses the operands with small numbers.
     fn small_operand(&mut self, name: &str, value: &[u8]) -> Option<Result<(), SgUsage>> {
         let [source, dest] = &mut self.flags;
         Some(match name {
@@ -259,7 +259,7 @@ impl Words {
                     flags.coe = flags.coe.saturating_add(1);
                     continue;
                 }
-                // null: says nothing, so that a list need not be empty.
+                // null: no effect; it lets a script pass a list that is never empty.
                 _ => continue,
             } = true;
         }
@@ -272,7 +272,7 @@ impl Words {
                 b"nocreat" => self.flags[1].nocreat = true,
                 b"noerror" => self.flags[0].coe = self.flags[0].coe.max(1),
                 b"sparse" => self.flags[1].sparse = true,
-                // What they ask for is done in any case.
+                // haul always behaves as if they were given.
                 b"notrunc" | b"null" | b"sync" => {}
                 _ => return Err(SgUsage::Flag(OsString::from_vec(word.to_vec()), "conv")),
             }
@@ -297,7 +297,7 @@ impl Words {
     }
 }
 
-/// One number for both sides, or two with a comma between: that of IFILE, that of OFILE.
+/// One number for both sides, or two separated by a comma: for IFILE and for OFILE.
 fn pair(operand: &'static str, value: &[u8], most: u8, what: &'static str) -> Result<[u8; 2], SgUsage> {
     let one = |text: &[u8]| {
         let number = number::parse(text).and_then(|number| u8::try_from(number).ok());
@@ -319,7 +319,7 @@ fn number(name: &'static str, value: &[u8]) -> Result<u64, SgUsage> {
     number::parse(value).ok_or(SgUsage::Value(name, "a number, with or without a suffix"))
 }
 
-/// At most 31 bits, as the family has it.
+/// At most 31 bits, as in sg3_utils.
 fn small(name: &'static str, value: &[u8]) -> Result<u64, SgUsage> {
     let number = number::parse(value).filter(|number| *number <= i32::MAX as u64);
     number.ok_or(SgUsage::Value(name, "a number of at most 31 bits, with or without a suffix"))

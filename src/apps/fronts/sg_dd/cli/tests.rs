@@ -18,7 +18,7 @@ fn plan(front: SgFront, line: &str) -> SgPlan {
 }
 
 #[test]
-fn without_words_about_them_haul_chooses_and_nothing_is_cut() {
+fn without_operands_sizes_are_automatic_and_the_dest_is_not_truncated() {
     let plan = plan(Sg, "if=a of=b");
     assert!(plan.block_size_assumed && plan.records.dest_words.notrunc);
     assert_eq!((plan.block_bytes(), plan.transfer_blocks, plan.in_flight), (512, None, None));
@@ -27,14 +27,14 @@ fn without_words_about_them_haul_chooses_and_nothing_is_cut() {
 }
 
 #[test]
-fn a_period_is_the_null_device_and_a_hyphen_a_standard_stream() {
+fn a_period_means_the_null_device_and_a_hyphen_a_standard_stream() {
     assert_eq!(plan(Sg, "if=a of=.").records.dest.path, Some("/dev/null".into()));
     assert_eq!(plan(Sg, "if=- of=b").records.source.path, None);
     assert_eq!(plan(Sg, "if=a of=-").records.dest.path, None);
 }
 
 #[test]
-fn options_may_stand_together_and_among_operands() {
+fn options_may_be_combined_and_mixed_with_operands() {
     let plan = plan(Sg, "if=a -dvv of=b -pp --verify");
     assert!(plan.dry_run && plan.timing && plan.records.compare);
     assert_eq!((plan.verbose, plan.progress_s), (2, Some(60)));
@@ -43,7 +43,7 @@ fn options_may_stand_together_and_among_operands() {
 }
 
 #[test]
-fn patterns_take_the_place_of_the_source() {
+fn patterns_replace_the_source() {
     assert_eq!(plan(Sg, "iflag=random of=b").records.pattern, Some(Pattern::Random));
     assert_eq!(plan(Sg, "iflag=ff of=b").records.pattern, Some(Pattern::Ones));
     assert_eq!(plan(Sg, "iflag=00,ff of=b").records.pattern, Some(Pattern::Addresses));
@@ -52,15 +52,15 @@ fn patterns_take_the_place_of_the_source() {
 }
 
 #[test]
-fn wishes_about_scsi_are_kept_by_side() {
-    let wishes = |line| plan(Sg, line).wishes;
-    let [source, dest] = wishes("if=a of=b iflag=dio,fua oflag=dpo,fua_nv,pt");
+fn scsi_operands_are_stored_by_side() {
+    let flags = |line| plan(Sg, line).scsi_flags;
+    let [source, dest] = flags("if=a of=b iflag=dio,fua oflag=dpo,fua_nv,pt");
     assert!(source.dio && source.fua && !source.dpo && !source.passthrough);
     assert!(dest.dpo && dest.passthrough && dest.fua_nv && !dest.dio && !dest.fua);
     assert!(!source.fua_nv);
-    assert!(wishes("if=a of=b fua=2")[Side::Source.index()].fua);
-    assert!(!wishes("if=a of=b fua=2")[Side::Dest.index()].fua);
-    assert!(wishes("if=a of=b blk_sgio=1").iter().all(|side| side.passthrough));
+    assert!(flags("if=a of=b fua=2")[Side::Source.index()].fua);
+    assert!(!flags("if=a of=b fua=2")[Side::Dest.index()].fua);
+    assert!(flags("if=a of=b blk_sgio=1").iter().all(|side| side.passthrough));
     let scsi = plan(Sg, "if=a of=b cdbsz=16 cdl=3 coe=3 group=41 time=1,60").scsi;
     assert_eq!((scsi.command_bytes, scsi.duration_limits), (Some(16), [3, 3]));
     assert_eq!(scsi.groups, [41, 41]);
@@ -73,7 +73,7 @@ fn wishes_about_scsi_are_kept_by_side() {
 }
 
 #[test]
-fn each_program_has_its_own_words() {
+fn each_program_has_its_own_operands() {
     let known = [
         (Sg, "retries=1 of2=x iflag=flock,fua_nv conv=sparse -x append=1 odir=1 cdl=0 grpnum=1 coe_limit=1 blk_sgio=0"),
         (Sgp, "thr=8 deb=1 iflag=mmap oflag=append,coe -c --chkaddr --nocopy"),
@@ -94,7 +94,7 @@ fn each_program_has_its_own_words() {
 }
 
 #[test]
-fn the_options_of_sg3_utils_1_49_are_known() {
+fn the_options_of_sg3_utils_1_49_are_accepted() {
     for word in ["-c", "--compare", "-x"] {
         assert!(plan(Sg, &format!("if=a of=b {word}")).records.compare, "{word}");
     }
@@ -108,7 +108,7 @@ fn the_options_of_sg3_utils_1_49_are_known() {
 }
 
 #[test]
-fn what_cannot_be_meant_ends_with_the_status_of_the_family() {
+fn invalid_operands_exit_with_the_status_of_sg3_utils() {
     let table = [
         ("if=a of=b if=c", SgUsage::Twice(Operand::If), [1, 1, 31]),
         ("if=a of=b of=c", SgUsage::Twice(Operand::Of), [31, 1, 31]),

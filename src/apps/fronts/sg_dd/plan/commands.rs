@@ -1,50 +1,52 @@
-//! Sides that are reached by their own SCSI commands: whether they can be, and how they are opened.
+//! Sides that are reached by SCSI commands: whether that is possible, and how they are opened.
 use crate::apps::fronts::dd::plan::{DdFacts, DdKind};
 use crate::apps::fronts::sg_plan::{SgFront, SgPlan};
-use crate::core::{Access, Cache, CommandOptions, CommandSet, EndpointKind, Existing, Facts, PlanSide, Side, Through};
+use crate::core::{
+    Access, AddressMap, Cache, CommandOptions, CommandSet, EndpointKind, Existing, Facts, PlanSide, Side, Through,
+};
 use std::time::Duration;
 
-/// Blocks that commands of 6 bytes can name.
+/// Blocks that commands of 6 bytes can address.
 const LBAS_OF_6_BYTES: u64 = 1 << 21;
-/// Blocks that commands of 10 and 12 bytes can name.
+/// Blocks that commands of 10 and 12 bytes can address.
 const LBAS_OF_12_BYTES: u64 = 1 << 32;
 
-/// Why a side cannot be copied by commands as asked.
+/// Why a side cannot be copied by commands as requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandRefusal {
-    /// It takes none: no node of it is there.
+    /// It accepts no commands: it has no node.
     NoNode(Side),
-    /// It takes those of NVMe.
+    /// It accepts NVMe commands instead.
     OtherCommands(Side),
-    /// Its blocks have so many bytes, which is not `bs=`.
+    /// Its block size, in bytes, differs from `bs=`.
     BlockSize(Side, u64),
-    /// It ends at this block, and blocks up to that one are asked for.
+    /// It ends at this block, and the request reaches up to that one.
     Beyond(Side, u64, u64),
-    /// Commands of `cdbsz=` bytes cannot name this block.
+    /// Commands of `cdbsz=` bytes cannot address this block.
     Unnameable(Side, u8, u64),
-    /// Commands of the length asked for have no place for this word.
+    /// Commands of the requested length have no field for this flag.
     NoPlace(Side, &'static str),
-    /// It may not be written.
+    /// It is write-protected.
     WriteProtected,
-    /// The same disk by commands on one side, and past them on the other.
+    /// Both sides are one disk, reached by commands on one side and by the block layer on the other.
     TwoWays,
 }
 
-/// Which sides are reached by commands: SCSI generic nodes, and block devices where that is wished.
+/// Which sides are reached by commands: SCSI generic nodes, and block devices if requested.
 pub fn by_commands(plan: &SgPlan, kinds: [DdKind; 2]) -> [bool; 2] {
     Side::BOTH.map(|side| match kinds[side.index()] {
         DdKind::ScsiGeneric | DdKind::Commands => true,
-        DdKind::Block => plan.wishes[side.index()].passthrough,
+        DdKind::Block => plan.scsi_flags[side.index()].passthrough,
         _ => false,
     })
 }
 
-/// The side whose transfers go through memory that the driver shares with haul, if any. sgm_dd shares it with one side
-/// in any case, unless that contradicts another word; with IFILE also where that has iflag=dio, as in sg3_utils.
+/// The side whose transfers use memory that the driver shares with haul, if any. sgm_dd uses it for one side in
+/// any case, unless another flag excludes that; for IFILE even with iflag=dio, as in sg3_utils.
 pub fn shared_side(plan: &SgPlan, by_commands: [bool; 2]) -> Option<Side> {
     let mut sides = Side::BOTH.into_iter().filter(|side| by_commands[side.index()]);
-    let asked = sides.clone().find(|side| plan.wishes[side.index()].mmap);
-    let free = |side: &Side| (*side == Side::Source || !plan.wishes[side.index()].dio) && !words(plan, *side).excl;
+    let asked = sides.clone().find(|side| plan.scsi_flags[side.index()].mmap);
+    let free = |side: &Side| (*side == Side::Source || !plan.scsi_flags[side.index()].dio) && !words(plan, *side).excl;
     asked.or_else(|| sides.next().filter(|side| plan.front == SgFront::Sgm && free(side)))
 }
 
@@ -55,10 +57,10 @@ fn words(plan: &SgPlan, side: Side) -> crate::apps::fronts::record_plan::OpenWor
     }
 }
 
-/// What a disk with these facts is to the copy.
+/// The facts of a disk that is reached by commands, in the form that the copy uses.
 ///
 /// # Errors
-/// It takes no SCSI commands.
+/// It accepts no SCSI commands.
 pub fn command_facts(side: Side, facts: &Facts, before: &DdFacts) -> Result<DdFacts, CommandRefusal> {
     match facts.passthrough.as_ref().map(|node| node.commands) {
         None => return Err(CommandRefusal::NoNode(side)),
@@ -76,10 +78,10 @@ pub fn command_facts(side: Side, facts: &Facts, before: &DdFacts) -> Result<DdFa
     })
 }
 
-/// Refuses blocks of another size than the disk has, which no command could move.
+/// Refuses a block size that differs from that of the disk, which no command could transfer.
 ///
 /// # Errors
-/// See above.
+/// The block size differs.
 pub fn check_blocks(plan: &SgPlan, side: Side, facts: &Facts) -> Result<(), CommandRefusal> {
     match u64::from(facts.logical_block_bytes) {
         own if own == plan.block_bytes() => Ok(()),
@@ -87,10 +89,10 @@ pub fn check_blocks(plan: &SgPlan, side: Side, facts: &Facts) -> Result<(), Comm
     }
 }
 
-/// Refuses what commands cannot do for the `total` blocks of a copy, before the first one.
+/// Refuses, before the first command, what commands cannot do for the `total` blocks of a copy.
 ///
 /// # Errors
-/// See above.
+/// Commands cannot make the copy.
 pub fn check_commands(plan: &SgPlan, side: Side, facts: &Facts, total: u64) -> Result<(), CommandRefusal> {
     let block_bytes = plan.block_bytes();
     let first = match side {
@@ -115,25 +117,25 @@ pub fn check_commands(plan: &SgPlan, side: Side, facts: &Facts, total: u64) -> R
     if start + end > nameable {
         return Err(CommandRefusal::Unnameable(side, bytes, start + end - 1));
     }
-    let wishes = plan.wishes[side.index()];
+    let flags = plan.scsi_flags[side.index()];
     let group = plan.scsi.groups[side.index()];
     let no_place = [
-        (bytes == 6 && wishes.dpo, "dpo"),
-        (bytes == 6 && wishes.fua, "fua"),
-        (bytes == 6 && wishes.fua_nv, "fua_nv"),
+        (bytes == 6 && flags.dpo, "dpo"),
+        (bytes == 6 && flags.fua, "fua"),
+        (bytes == 6 && flags.fua_nv, "fua_nv"),
         (bytes == 6 && group > 0 || bytes < 16 && group > 31, "grpnum"),
     ];
-    match no_place.into_iter().find(|(wished, _)| *wished) {
+    match no_place.into_iter().find(|(requested, _)| *requested) {
         Some((_, word)) => Err(CommandRefusal::NoPlace(side, word)),
         None => Ok(()),
     }
 }
 
-/// Refuses one disk that is reached by commands on one side only: what one side writes would not be what the other
-/// reads, or would be, as the page cache likes.
+/// Refuses one disk that is reached by commands on only one side: whether one side reads what the other wrote
+/// would depend on the page cache.
 ///
 /// # Errors
-/// See above.
+/// Only one of the sides is reached by commands, and both are one disk.
 pub fn check_one_way(by_commands: [bool; 2], are_one: bool) -> Result<(), CommandRefusal> {
     match are_one && by_commands[0] != by_commands[1] {
         true => Err(CommandRefusal::TwoWays),
@@ -141,7 +143,7 @@ pub fn check_one_way(by_commands: [bool; 2], are_one: bool) -> Result<(), Comman
     }
 }
 
-/// Both sides lie on one disk.
+/// Whether both sides are on one disk.
 pub fn are_one_disk(source: &Facts, dest: &Facts) -> bool {
     let same = source.id.is_some() && source.id == dest.id;
     same || source.ground.iter().any(|ground| dest.ground.iter().any(|other| other.id == ground.id))
@@ -149,18 +151,18 @@ pub fn are_one_disk(source: &Facts, dest: &Facts) -> bool {
 
 /// How a side is opened to be reached by commands. `shared`: through memory that the driver shares.
 pub fn command_side(plan: &SgPlan, side: Side, facts: &Facts, shared: bool) -> Option<PlanSide> {
-    let (wishes, words) = (plan.wishes[side.index()], words(plan, side));
+    let (flags, words) = (plan.scsi_flags[side.index()], words(plan, side));
     let default = CommandOptions::default();
-    let wishes = CommandOptions {
+    let options = CommandOptions {
         timeout: plan.scsi.timeout_s.map_or(default.timeout, |seconds| Duration::from_secs(seconds.into())),
-        dpo: wishes.dpo,
-        fua: wishes.fua,
-        fua_nv: wishes.fua_nv,
+        dpo: flags.dpo,
+        fua: flags.fua,
+        fua_nv: flags.fua_nv,
         group: plan.scsi.groups[side.index()],
         cdb_bytes: plan.scsi.command_bytes,
         duration_limit: plan.scsi.duration_limits[side.index()],
-        // What is shared goes straight to where we read it already.
-        direct: wishes.dio && !shared,
+        // Transfers through shared memory need no direct I/O.
+        direct: flags.dio && !shared,
         shared,
         exclusive: words.excl,
         locked: words.flock,
@@ -176,10 +178,10 @@ pub fn command_side(plan: &SgPlan, side: Side, facts: &Facts, shared: bool) -> O
         address: facts.address.clone(),
         path: facts.path.clone(),
         kind: EndpointKind::Block,
-        offset: 0,
+        map: AddressMap::from(0),
         access,
         lock: (side == Side::Dest && !plan.records.compare).then(|| plan.records.written()),
         moves_head: facts.queue.rotational.unwrap_or(false),
-        through: Some(Through { node: facts.passthrough.clone()?, wishes }),
+        through: Some(Through { node: facts.passthrough.clone()?, options }),
     })
 }

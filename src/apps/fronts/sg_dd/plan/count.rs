@@ -1,19 +1,19 @@
-//! How many blocks there are to copy.
+//! Determines how many blocks to copy.
 use crate::apps::fronts::dd::plan::{DdFacts, DdKind};
 use crate::apps::fronts::sg_plan::SgPlan;
 use crate::core::Side;
 
-/// Why that is not known.
+/// Why the number of blocks is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountRefusal {
-    /// A device has other blocks than `bs=` says: its side, and its bytes.
+    /// The block size of a device differs from `bs=`: its side, and its size in bytes.
     BlockSize(Side, u64),
     /// Neither side has an end.
     Endless,
 }
 
-/// The blocks to copy where `count=` says nothing: to the end of the source, and not beyond the end of a device. The
-/// last one of a file may be short.
+/// The number of blocks to copy without `count=`: to the end of the source, but not beyond the end of a device.
+/// The last block of a file may be short.
 ///
 /// # Errors
 /// Neither side has an end, or a device has blocks of another size.

@@ -17,7 +17,7 @@ fn count(source: DdFacts, dest: DdFacts, skip: u64, seek: u64) -> Result<u64, Co
 }
 
 #[test]
-fn the_count_is_what_the_source_has_and_a_device_takes() {
+fn the_default_count_is_the_smaller_of_source_and_device() {
     let (disk, file) = (|blocks: u64| side(DdKind::Block, Some(blocks * 512)), |size| side(DdKind::File, Some(size)));
     let (pipe, zeros) = (side(DdKind::Pipe, None), side(DdKind::Zeros, None));
     assert_eq!(count(disk(100), disk(80), 0, 0), Ok(80));
@@ -39,29 +39,29 @@ fn a_device_with_blocks_of_another_size_is_refused() {
 }
 
 #[test]
-fn each_wish_about_scsi_is_refused_where_no_commands_are_sent() {
+fn each_scsi_operand_is_refused_without_passthrough() {
     let kinds = [DdKind::File, DdKind::Block];
-    assert_eq!(refused_wish(&SgPlan::default(), kinds), None);
-    let wish = |change: fn(&mut ScsiFlags)| {
-        let mut wishes = ScsiFlags::default();
-        change(&mut wishes);
-        wishes
+    assert_eq!(refused_flag(&SgPlan::default(), kinds), None);
+    let flag = |change: fn(&mut ScsiFlags)| {
+        let mut flags = ScsiFlags::default();
+        change(&mut flags);
+        flags
     };
     let all = [
-        wish(|wishes| wishes.dio = true),
-        wish(|wishes| wishes.dpo = true),
-        wish(|wishes| wishes.fua = true),
-        wish(|wishes| wishes.fua_nv = true),
-        wish(|wishes| wishes.mmap = true),
-        wish(|wishes| wishes.passthrough = true),
+        flag(|flags| flags.dio = true),
+        flag(|flags| flags.dpo = true),
+        flag(|flags| flags.fua = true),
+        flag(|flags| flags.fua_nv = true),
+        flag(|flags| flags.mmap = true),
+        flag(|flags| flags.passthrough = true),
     ];
     for side in [Side::Source, Side::Dest] {
-        for wishes in all {
+        for flags in all {
             let mut plan = SgPlan::default();
-            plan.wishes[side.index()] = wishes;
-            let refusal = refused_wish(&plan, kinds).expect("no command is sent");
-            assert_eq!(refusal.side, Some(side), "{wishes:?}");
-            assert_eq!(refused_wish(&plan, [DdKind::Null; 2]), None, "nothing is sent to a null device");
+            plan.scsi_flags[side.index()] = flags;
+            let refusal = refused_flag(&plan, kinds).expect("no command is sent");
+            assert_eq!(refusal.side, Some(side), "{flags:?}");
+            assert_eq!(refused_flag(&plan, [DdKind::Null; 2]), None, "nothing is sent to a null device");
         }
     }
     let settings = [
@@ -72,49 +72,50 @@ fn each_wish_about_scsi_is_refused_where_no_commands_are_sent() {
         ScsiOptions { timeout_s: Some(60), ..ScsiOptions::default() },
     ];
     for scsi in settings {
-        assert!(refused_wish(&SgPlan { scsi, ..SgPlan::default() }, kinds).is_some(), "{scsi:?}");
+        assert!(refused_flag(&SgPlan { scsi, ..SgPlan::default() }, kinds).is_some(), "{scsi:?}");
     }
 }
 
 #[test]
-fn what_dio_and_blk_sgio_ask_of_both_sides_is_for_the_one_that_takes_commands() {
+fn dio_and_blk_sgio_apply_to_the_passthrough_side() {
     let both = |change: fn(&mut ScsiFlags)| {
         let mut plan = SgPlan::default();
-        plan.wishes.iter_mut().for_each(change);
+        plan.scsi_flags.iter_mut().for_each(change);
         plan
     };
     let kinds = [DdKind::Commands, DdKind::File];
-    assert_eq!(refused_wish(&both(|wishes| (wishes.dio, wishes.passthrough) = (true, true)), kinds), None);
-    let fua = refused_wish(&both(|wishes| wishes.fua = true), kinds).expect("a file has no FUA");
+    assert_eq!(refused_flag(&both(|flags| (flags.dio, flags.passthrough) = (true, true)), kinds), None);
+    let fua = refused_flag(&both(|flags| flags.fua = true), kinds).expect("a file has no FUA");
     assert_eq!((fua.side, fua.word), (Some(Side::Dest), "fua"));
     let mut one = SgPlan::default();
-    one.wishes[1].dio = true;
-    assert!(refused_wish(&one, kinds).is_some(), "it was asked of the file");
+    one.scsi_flags[1].dio = true;
+    assert!(refused_flag(&one, kinds).is_some(), "it was asked of the file");
     let long = SgPlan { scsi: ScsiOptions { read_long: 1, ..ScsiOptions::default() }, ..SgPlan::default() };
-    assert_eq!(refused_wish(&long, kinds), None);
-    assert!(refused_wish(&long, [DdKind::File, DdKind::Commands]).is_some(), "IFILE is read without commands");
+    assert_eq!(refused_flag(&long, kinds), None);
+    assert!(refused_flag(&long, [DdKind::File, DdKind::Commands]).is_some(), "IFILE is read without commands");
 }
 
 #[test]
-fn a_side_by_commands_refuses_words_that_it_cannot_keep() {
+fn a_passthrough_side_refuses_unsupported_operands() {
     let refused = |change: fn(&mut SgPlan)| {
         let mut plan = SgPlan::default();
         change(&mut plan);
-        refused_wish(&plan, [DdKind::Commands; 2]).map(|refusal| refusal.word)
+        refused_flag(&plan, [DdKind::Commands; 2]).map(|refusal| refusal.word)
     };
     let all = |plan: &mut SgPlan| {
-        plan.wishes[0] = ScsiFlags { dio: true, dpo: true, fua: true, fua_nv: true, mmap: false, passthrough: true };
+        plan.scsi_flags[0] =
+            ScsiFlags { dio: true, dpo: true, fua: true, fua_nv: true, mmap: false, passthrough: true };
         plan.records.source.words.direct = true;
         plan.records.dest.words.excl = true;
     };
     assert_eq!(refused(all), None);
     assert_eq!(refused(|plan| plan.records.dest.words.append = true), Some("append"));
     assert_eq!(refused(|plan| plan.records.source.words.sync = true), Some("dsync"));
-    assert_eq!(refused(|plan| (plan.wishes[0].mmap, plan.records.source.words.excl) = (true, true)), Some("mmap"));
-    assert_eq!(refused(|plan| (plan.wishes[1].mmap, plan.wishes[1].dio) = (true, true)), Some("mmap"));
+    assert_eq!(refused(|plan| (plan.scsi_flags[0].mmap, plan.records.source.words.excl) = (true, true)), Some("mmap"));
+    assert_eq!(refused(|plan| (plan.scsi_flags[1].mmap, plan.scsi_flags[1].dio) = (true, true)), Some("mmap"));
 }
 
-/// A disk of 1000 blocks that takes SCSI commands, from block `start` of its node on.
+/// A disk of 1000 blocks that accepts SCSI commands, starting at block `start` of its node.
 fn disk_by_commands(start: u64) -> Facts {
     let mut facts = Facts::new("/dev/sg9", EndpointKind::Block);
     (facts.size, facts.logical_block_bytes) = (Some(512_000), 512);
@@ -124,7 +125,7 @@ fn disk_by_commands(start: u64) -> Facts {
 }
 
 #[test]
-fn what_commands_cannot_do_is_refused_before_the_first_block() {
+fn operands_impossible_with_commands_are_refused_before_the_first_block() {
     let check = |change: fn(&mut SgPlan), side, start, total| {
         let mut plan = SgPlan::default();
         change(&mut plan);
@@ -140,7 +141,7 @@ fn what_commands_cannot_do_is_refused_before_the_first_block() {
     let lba = 1 << 21;
     let unnameable = Err(CommandRefusal::Unnameable(Side::Source, 6, lba));
     assert_eq!(check(short, Side::Source, lba - 999, 1000), unnameable);
-    let with_fua = |plan: &mut SgPlan| (plan.scsi.command_bytes, plan.wishes[1].fua) = (Some(6), true);
+    let with_fua = |plan: &mut SgPlan| (plan.scsi.command_bytes, plan.scsi_flags[1].fua) = (Some(6), true);
     assert_eq!(check(with_fua, Side::Dest, 0, 9), Err(CommandRefusal::NoPlace(Side::Dest, "fua")));
     let grouped = |plan: &mut SgPlan| (plan.scsi.command_bytes, plan.scsi.groups) = (Some(10), [0, 32]);
     assert_eq!(check(grouped, Side::Dest, 0, 9), Err(CommandRefusal::NoPlace(Side::Dest, "grpnum")));
@@ -155,7 +156,7 @@ fn what_commands_cannot_do_is_refused_before_the_first_block() {
 }
 
 #[test]
-fn sgm_dd_shares_memory_with_one_side_unless_another_word_forbids_it() {
+fn sgm_dd_shares_memory_with_one_side_unless_an_operand_excludes_it() {
     let shared = |front, by_commands, change: fn(&mut SgPlan)| {
         let mut plan = SgPlan { front, ..SgPlan::default() };
         change(&mut plan);
@@ -164,15 +165,15 @@ fn sgm_dd_shares_memory_with_one_side_unless_another_word_forbids_it() {
     let nothing = |_: &mut SgPlan| {};
     assert_eq!(shared(SgFront::Sgm, [true, true], nothing), Some(Side::Source));
     assert_eq!(shared(SgFront::Sgm, [false, true], nothing), Some(Side::Dest));
-    assert_eq!(shared(SgFront::Sgm, [false, true], |plan| plan.wishes[1].dio = true), None);
-    assert_eq!(shared(SgFront::Sgm, [true, true], |plan| plan.wishes[0].dio = true), Some(Side::Source));
+    assert_eq!(shared(SgFront::Sgm, [false, true], |plan| plan.scsi_flags[1].dio = true), None);
+    assert_eq!(shared(SgFront::Sgm, [true, true], |plan| plan.scsi_flags[0].dio = true), Some(Side::Source));
     assert_eq!(shared(SgFront::Sgm, [true, true], |plan| plan.records.source.words.excl = true), None);
     assert_eq!(shared(SgFront::Sgp, [true, true], nothing), None);
-    assert_eq!(shared(SgFront::Sgp, [true, true], |plan| plan.wishes[1].mmap = true), Some(Side::Dest));
+    assert_eq!(shared(SgFront::Sgp, [true, true], |plan| plan.scsi_flags[1].mmap = true), Some(Side::Dest));
 }
 
 #[test]
-fn a_side_is_opened_with_the_wishes_of_its_words() {
+fn a_side_is_opened_with_its_operands() {
     let scsi = ScsiOptions {
         command_bytes: Some(16),
         duration_limits: [3, 5],
@@ -181,11 +182,11 @@ fn a_side_is_opened_with_the_wishes_of_its_words() {
         timeout_s: Some(7),
     };
     let mut plan = SgPlan { scsi, ..SgPlan::default() };
-    plan.wishes[1] = ScsiFlags { dio: true, fua: true, fua_nv: true, ..ScsiFlags::default() };
+    plan.scsi_flags[1] = ScsiFlags { dio: true, fua: true, fua_nv: true, ..ScsiFlags::default() };
     (plan.records.dest.words.excl, plan.records.dest.words.flock) = (true, true);
     let side = command_side(&plan, Side::Dest, &disk_by_commands(0), false).expect("it has a node");
     assert!(side.access.exclusive);
-    let wishes = side.through.expect("by commands").wishes;
+    let options = side.through.expect("by commands").options;
     let wanted = CommandOptions {
         timeout: std::time::Duration::from_secs(7),
         fua: true,
@@ -199,20 +200,20 @@ fn a_side_is_opened_with_the_wishes_of_its_words() {
         locked: true,
         ..CommandOptions::default()
     };
-    assert_eq!(wishes, wanted);
+    assert_eq!(options, wanted);
     let shared = command_side(&plan, Side::Dest, &disk_by_commands(0), true).expect("it has a node");
-    assert!(shared.through.is_some_and(|way| way.wishes.shared && !way.wishes.direct), "there is nothing to copy");
+    assert!(shared.through.is_some_and(|way| way.options.shared && !way.options.direct), "there is nothing to copy");
     let source = command_side(&plan, Side::Source, &disk_by_commands(0), false).expect("it has a node");
     assert!(
         !source.access.exclusive
-            && source.through.is_some_and(|way| way.wishes.duration_limit == 3 && way.wishes.group == 8)
+            && source.through.is_some_and(|way| way.options.duration_limit == 3 && way.options.group == 8)
     );
     plan.records.compare = true;
     assert!(!command_side(&plan, Side::Dest, &disk_by_commands(0), false).expect("it has a node").access.exclusive);
 }
 
 #[test]
-fn failures_end_with_the_status_of_the_program() {
+fn failures_exit_with_the_status_of_the_program() {
     let table = [
         (SgFailure::OpenSource(Some(2)), [15, 15, 15]),
         (SgFailure::OpenSource(Some(13)), [15, 63, 63]),
@@ -221,7 +222,7 @@ fn failures_end_with_the_status_of_the_program() {
         (SgFailure::Seek(Some(75)), [15, 50, 50]),
         (SgFailure::Locked, [90; 3]),
         (SgFailure::Count, [99, 99, 1]),
-        (SgFailure::Wish, [31; 3]),
+        (SgFailure::UnsupportedFlag, [31; 3]),
         (SgFailure::Differs, [14; 3]),
         (SgFailure::TooManyBad, [3; 3]),
         (SgFailure::CommandLength, [1; 3]),

@@ -1,4 +1,4 @@
-//! What can be wrong with the words. The room `report` has the sentences.
+//! Errors in the operands. `report` has the messages.
 use crate::apps::fronts::sg_plan::SgFront;
 use std::ffi::OsString;
 
@@ -16,21 +16,21 @@ pub enum Operand {
 pub enum SgUsage {
     /// An operand or long option that this program does not have.
     Unrecognized(OsString),
-    /// The same of a short option, with the word that it stands in.
+    /// The same for a short option, with the argument that contains it.
     ShortOption(OsString),
-    /// The value of this operand, and what it may be.
+    /// This operand has an invalid value; the valid ones.
     Value(&'static str, &'static str),
-    /// A word that this operand does not have.
+    /// A flag that this operand does not have.
     Flag(OsString, &'static str),
-    /// Given a second time.
+    /// It was given twice.
     Twice(Operand),
-    /// `ibs=` or `obs=` is another than `bs=`.
+    /// `ibs=` or `obs=` differs from `bs=`.
     BlockSizes,
     /// Neither side is named.
     NoSides,
     /// append and seek.
     AppendSeek,
-    /// append and sparse: what is skipped has no place at the end.
+    /// append and sparse: a file that is appended to cannot have skipped blocks.
     AppendSparse,
     /// A pattern and a file to read.
     PatternAndFile(&'static str, OsString),
@@ -38,7 +38,7 @@ pub enum SgUsage {
     NoTransfer,
     /// `thr=` is 0 or more than 1024.
     Threads,
-    /// `thr=` transfers of `bpt=` blocks need more memory than can be asked for: so many bytes.
+    /// `thr=` transfers of `bpt=` blocks need more memory than can be requested, in bytes.
     TooMuchInFlight(u64),
     /// mmap on both sides.
     MmapTwice,
@@ -46,14 +46,14 @@ pub enum SgUsage {
     LimitsOfShortCommands,
     /// `--verify` and sparse, of2 or append.
     VerifyWith(&'static str),
-    /// `--verify` with nothing to compare with.
+    /// `--verify` without a second side.
     VerifyWhat,
 }
 
 impl SgUsage {
-    /// The status with which `front` ends.
+    /// The exit status of `front`.
     pub fn status(&self, front: SgFront) -> u8 {
-        /// Words that are fine one by one contradict each other.
+        /// The status for operands that contradict each other.
         const CONTRADICTION: u8 = 31;
         let sgp = front == SgFront::Sgp;
         match self {

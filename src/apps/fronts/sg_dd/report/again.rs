@@ -5,26 +5,26 @@ use crate::apps::fronts::sg_plan::SgPlan;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-/// What has to be known to continue.
+/// What the command that continues a copy is made from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Continuation {
-    /// The program, in as many words as it was called by.
+    /// The program as it was called, one word or two.
     pub program: Vec<OsString>,
-    /// The words behind it.
+    /// The words after it.
     pub words: Vec<OsString>,
-    /// Blocks that have arrived with none missing.
+    /// Contiguous blocks that were copied.
     pub done: u64,
-    /// Blocks to copy altogether.
+    /// Blocks to copy in total.
     pub total: u64,
-    /// The source has no offsets: what was read is lost.
+    /// The source has no offsets: data that was read is lost.
     pub source_streams: bool,
     /// The dest has no offsets.
     pub dest_streams: bool,
-    /// Bytes that were in the dest, if it is a regular file.
+    /// Size of the dest before the copy, if it is a regular file.
     pub dest_file_bytes: Option<u64>,
 }
 
-/// The command line, quoted for a shell; where there is none, why.
+/// The command line, quoted for a shell, or why there is none.
 pub fn continue_command(plan: &SgPlan, at: &Continuation) -> Result<Vec<u8>, &'static str> {
     if at.source_streams {
         return Err("data already read from a stream cannot be read again");
@@ -51,14 +51,14 @@ pub fn continue_command(plan: &SgPlan, at: &Continuation) -> Result<Vec<u8>, &'s
     Ok(line.join(&b' '))
 }
 
-/// A word as it is to be repeated; `None`: not at all.
+/// An operand as it is to be repeated; `None`: it is omitted.
 fn kept(word: &OsStr, at: &Continuation) -> Option<Vec<u8>> {
     let bytes = word.as_bytes();
     let replaced: [&[u8]; 5] = [b"skip=", b"seek=", b"count=", b"append=", b"of2="];
     if replaced.iter().any(|name| bytes.starts_with(name)) {
         return None;
     }
-    // What is written now is there, so it need not be made; and it has its place.
+    // The destination exists now, so it need not be created, and `seek=` gives its offset.
     let Some(flags) = bytes.strip_prefix(b"oflag=") else { return Some(bytes.to_vec()) };
     let excl_is_fine = at.dest_file_bytes.is_none();
     let stays = |flag: &&[u8]| *flag != b"append" && (excl_is_fine || *flag != b"excl");
@@ -70,7 +70,7 @@ fn quoted(word: &[u8]) -> Vec<u8> {
     Quoting { utf8: true }.path_if_needed(word)
 }
 
-/// Only what follows `=`: the operand can be read so.
+/// Quotes only the part after `=`, to keep the operand readable.
 fn quoted_operand(word: &[u8]) -> Vec<u8> {
     match word.iter().position(|byte| *byte == b'=') {
         Some(equals) if equals + 1 < word.len() => [&word[..=equals], &quoted(&word[equals + 1..])].concat(),

@@ -1,19 +1,19 @@
-//! Counts, times and speeds in the form of sg3_utils 1.46.
+//! Counts, times and rates in the form of sg3_utils 1.46.
 use crate::apps::fronts::record_counts::RecordCounts;
 use crate::apps::fronts::sg_plan::SgFront;
 use std::fmt::Write;
 use std::time::Duration;
 
-/// Which lines of counts are of interest.
+/// Which lines of counts are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lines {
     pub(super) compares: bool,
     pub(super) sparse: bool,
-    /// READ LONG was to fetch what cannot be read.
+    /// READ LONG was requested for unreadable blocks.
     pub(super) fetches: bool,
 }
 
-/// `N+M records in`, `N+M records out`, and what there is to tell beside that; `margin` begins each line.
+/// `N+M records in`, `N+M records out`, and further counts; `margin` begins each line.
 pub(super) fn records(counts: &RecordCounts, lines: Lines, margin: &str) -> String {
     let out = counts.written_full - counts.passed_over;
     let verb = if lines.compares { "verified" } else { "out" };
@@ -33,7 +33,7 @@ pub(super) fn records(counts: &RecordCounts, lines: Lines, margin: &str) -> Stri
     text
 }
 
-/// What was moved up to now, and up to the report before this one.
+/// Bytes and time so far, or at the previous report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Progressed {
     pub(super) bytes: u64,
@@ -41,14 +41,14 @@ pub(super) struct Progressed {
 }
 
 impl Progressed {
-    /// In millions of bytes a second; `None` where it is too little to tell.
+    /// In millions of bytes per second; `None` if it is too small to be printed.
     fn rate(self) -> Option<f64> {
         let seconds = self.time.as_secs_f64();
         (seconds > 0.00001 && self.bytes > 511).then(|| self.bytes as f64 / (seconds * 1_000_000.0))
     }
 }
 
-/// `time to transfer data: 18.779506 secs at 57.18 MB/sec`. While it continues, `so_far`, with the speed since
+/// `time to transfer data: 18.779506 secs at 57.18 MB/sec`. During the copy, `so_far`, with the rate since
 /// `before`.
 pub(super) fn timing(front: SgFront, moved: Progressed, so_far: bool, before: Option<Progressed>) -> String {
     let time = format!("{}.{:06} secs", moved.time.as_secs(), moved.time.subsec_micros());
@@ -72,7 +72,7 @@ pub(super) fn timing(front: SgFront, moved: Progressed, so_far: bool, before: Op
     text
 }
 
-/// `42% complete, estimated time remaining: 0:12:34`; `None` where that is not known yet.
+/// `42% complete, estimated time remaining: 0:12:34`; `None` if it is not known yet.
 pub(super) fn time_left(done: u64, total: u64, time: Duration) -> Option<String> {
     if done == 0 || done >= total || time.is_zero() {
         return None;

@@ -1,4 +1,5 @@
-//! The words of sg_dd, sgp_dd and sgm_dd on standard error: sentences, counts, times, how to continue.
+//! The messages of sg_dd, sgp_dd and sgm_dd on standard error: errors, counts, times, and the command that
+//! continues.
 mod again;
 mod counts;
 mod reporter;

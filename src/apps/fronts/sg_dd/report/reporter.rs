@@ -1,4 +1,4 @@
-//! Prints to standard error what the family tells, when it reports it.
+//! Prints the messages of the sg_dd family to standard error, at the same moments.
 use super::counts::{Lines, Progressed, records, time_left, timing};
 use super::sentences;
 use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Prints to standard error what the family tells.
+/// Prints the messages of the sg_dd family to standard error.
 #[derive(Debug)]
 pub struct SgReporter {
     out: Out,
@@ -31,12 +31,12 @@ struct State {
     started: Instant,
     /// Blocks to copy.
     total: u64,
-    /// What was reported last.
+    /// The previous report.
     before: Option<Progressed>,
 }
 
 impl SgReporter {
-    /// `program` begins each sentence.
+    /// `program` begins each message.
     pub fn new(program: &[u8], plan: &SgPlan, tally: Arc<RecordTally>, out: Out) -> Self {
         let name = |path: &Option<std::ffi::OsString>, standard: &str| {
             path.as_ref().map_or(standard.as_bytes().to_vec(), |path| path.as_bytes().to_vec())
@@ -65,33 +65,33 @@ impl SgReporter {
         [&self.names[0], &self.names[1]]
     }
 
-    /// What was counted so far.
+    /// The current counts.
     pub fn counts(&self) -> RecordCounts {
         self.tally.get()
     }
 
-    /// The copy of so many blocks begins now.
+    /// Marks the start of a copy of `total` blocks.
     pub fn start(&self, total: u64) {
         let mut state = self.state();
         (state.started, state.total) = (Instant::now(), total);
     }
 
-    /// Tells a line of its own.
+    /// Prints a separate line.
     pub fn print(&self, text: &str) {
         self.out.eprint_bytes(text.as_bytes());
     }
 
-    /// The same of bytes, which may be those of a path.
+    /// The same for bytes, which may be those of a path.
     pub fn print_bytes(&self, bytes: &[u8]) {
         self.out.eprint_bytes(bytes);
     }
 
-    /// SIGUSR1: how far it is.
+    /// SIGUSR1: prints the progress.
     pub fn print_report(&self) {
         let (counts, mut state) = (self.tally.get(), self.state());
         let (times, left) = (self.times(&mut state, &counts, true), remaining(&counts, state.total));
         let title = "Progress report, continuing ...\n";
-        // sgm_dd has its times behind the counts.
+        // sgm_dd prints its times after the counts.
         let text = match self.front {
             SgFront::Sgm => format!("{title}{left}{}{times}", records(&counts, self.lines, "")),
             _ => format!("{title}{times}{left}{}", records(&counts, self.lines, "  ")),
@@ -99,7 +99,7 @@ impl SgReporter {
         self.print(&text);
     }
 
-    /// `--progress`: the same periodically.
+    /// `--progress`: prints the progress periodically.
     pub fn print_progress(&self) {
         let (counts, mut state) = (self.tally.get(), self.state());
         let times = self.times(&mut state, &counts, true);
@@ -107,7 +107,7 @@ impl SgReporter {
         self.print(&format!("{times}{left}{}", records(&counts, self.lines, "")));
     }
 
-    /// A signal ends it. `again` tells how to continue.
+    /// Reports that a signal ended the copy. `again` is the command that continues.
     pub fn print_interrupted(&self, again: &[u8]) {
         let (counts, mut state) = (self.tally.get(), self.state());
         let times = self.times(&mut state, &counts, false);
@@ -116,7 +116,7 @@ impl SgReporter {
         self.out.eprint_bytes(&[text.as_bytes(), again].concat());
     }
 
-    /// It has ended by itself; `failed`: not as it should have.
+    /// Reports the end of a copy without a signal; `failed`: with an error.
     pub fn print_end(&self, failed: bool) {
         let (counts, mut state) = (self.tally.get(), self.state());
         let times = self.times(&mut state, &counts, false);
@@ -124,7 +124,7 @@ impl SgReporter {
         let end = match (failed, self.front) {
             (true, _) if left.is_empty() => "Some error occurred\n".to_owned(),
             (true, _) => format!("Some error occurred,{left}"),
-            // sgp_dd tells what the source did not have.
+            // sgp_dd prints the blocks missing from the source.
             (false, SgFront::Sgp) => left,
             (false, _) => String::new(),
         };
@@ -132,12 +132,12 @@ impl SgReporter {
         self.print(&format!("{times}{end}{completed}{}", records(&counts, self.lines, "")));
     }
 
-    /// What disks that were reached by commands counted, and what else there is to say of them.
-    pub fn print_disk_counts(&self, counts: DeviceCounts, direct_asked: bool) {
+    /// Prints the counters of disks that were reached by commands, and notes about them.
+    pub fn print_disk_counts(&self, counts: DeviceCounts, direct_requested: bool) {
         if counts.recovered > 0 {
             self.print(&format!("{} recovered errors\n", counts.recovered));
         }
-        if direct_asked && counts.indirect > 0 {
+        if direct_requested && counts.indirect > 0 {
             let count = counts.indirect;
             let text = match self.front {
                 SgFront::Sgm => format!(">> dio requested but _not_ done {count} times\n"),
@@ -174,7 +174,7 @@ impl SgReporter {
     }
 }
 
-/// The line about blocks that are still missing, if there are any.
+/// The line about blocks that were not copied, if there are any.
 fn remaining(counts: &RecordCounts, total: u64) -> String {
     match total.saturating_sub(counts.written_full + counts.written_partial) {
         0 => String::new(),
@@ -183,7 +183,7 @@ fn remaining(counts: &RecordCounts, total: u64) -> String {
 }
 
 impl RecordListener for SgReporter {
-    fn complain(&self, side: Side, complaint: &Diagnostic, _with_counts: bool) {
+    fn report_failure(&self, side: Side, complaint: &Diagnostic, _with_counts: bool) {
         let counts = self.tally.get();
         let done = match side {
             Side::Source => counts.read_full + counts.read_partial,

@@ -1,4 +1,4 @@
-//! Sentences. Where scripts could look for one it begins as that of sg3_utils does; it then says what to do.
+//! Messages. Those for which scripts may search begin like those of sg3_utils; what to do follows.
 use crate::apps::fronts::error_text::{self, strerror};
 use crate::apps::fronts::record_plan::{Diagnostic, ExtraDiagnostic};
 use crate::apps::fronts::sg_dd::plan::{CommandRefusal, CountRefusal, Operand, Refusal, SgUsage};
@@ -48,7 +48,7 @@ pub fn usage(usage: &SgUsage, program: &[u8], front: SgFront) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Why the number of blocks is not known.
+/// Why the number of blocks is unknown.
 pub fn count_refusal(refusal: &CountRefusal, names: [&[u8]; 2], block_bytes: u64) -> Vec<u8> {
     let first = match refusal {
         CountRefusal::BlockSize(side, own) => [
@@ -62,7 +62,7 @@ pub fn count_refusal(refusal: &CountRefusal, names: [&[u8]; 2], block_bytes: u64
     [&first[..], b"Couldn't calculate count, please give one\n"].concat()
 }
 
-/// Why a word cannot be honoured, and what to write instead.
+/// Why a flag is not supported, and what to write instead.
 pub fn refusal(refusal: &Refusal, program: &[u8], names: [&[u8]; 2]) -> Vec<u8> {
     let Refusal { side, word, because, instead } = refusal;
     let about: &[u8] = side.map_or(b"", |side| names[side.index()]);
@@ -71,8 +71,8 @@ pub fn refusal(refusal: &Refusal, program: &[u8], names: [&[u8]; 2]) -> Vec<u8> 
     [program, b": cannot honour ", word.as_bytes(), on, about, rest.as_bytes()].concat()
 }
 
-/// What went wrong with the side that is called `name`, without the end of the line. `at` is the block that it is
-/// about, as far as one is.
+/// The failure of the side named `name`, without a newline. `at` is the block concerned, as far as there is
+/// one.
 pub(super) fn complaint(side: Side, complaint: &Diagnostic, name: &[u8], at: u64) -> Vec<u8> {
     let about = |what: &str, error: &io::Error| [what.as_bytes(), name, b": ", &strerror(error)].concat();
     let source = side == Side::Source;
@@ -103,14 +103,14 @@ pub(super) fn complaint(side: Side, complaint: &Diagnostic, name: &[u8], at: u64
     }
 }
 
-/// The message, and the advice where the disk's error has one.
+/// The message, and the advice if the disk's error has one.
 fn reason(error: &io::Error) -> Vec<u8> {
-    let advice = DeviceError::of(error).map_or("", |said| said.advice);
+    let advice = DeviceError::of(error).map_or("", |device_failure| device_failure.advice);
     let between = if advice.is_empty() { "" } else { ". " };
     [&strerror(error), between.as_bytes(), advice.as_bytes()].concat()
 }
 
-/// Why a side cannot be copied by commands as asked, in one line.
+/// Why a side cannot be copied by commands as requested, in one line.
 pub fn command_refusal(refusal: &CommandRefusal, program: &[u8], names: [&[u8]; 2], block_bytes: u64) -> Vec<u8> {
     use CommandRefusal::{Beyond, BlockSize, NoNode, NoPlace, OtherCommands, TwoWays, Unnameable, WriteProtected};
     let (side, words) = match refusal {
@@ -147,14 +147,14 @@ pub fn command_refusal(refusal: &CommandRefusal, program: &[u8], names: [&[u8]; 
     [program, b": ", names[side.index()], b" ", words.as_bytes(), b"\n"].concat()
 }
 
-/// A disk that does not answer, or is none.
+/// The error of a disk that does not respond, or of a device that is not a disk.
 pub fn disk_failure(error: &Error, program: &[u8]) -> Vec<u8> {
     let cause = std::error::Error::source(error).map_or_else(String::new, |cause| format!(": {cause}"));
     let advice = if error.advice.is_empty() { String::new() } else { format!(". {}", error.advice) };
     [program, format!(": {error}{cause}{advice}\n").as_bytes()].concat()
 }
 
-/// The same of what goes beyond dd.
+/// The same for failures for which dd has no message.
 pub(crate) fn careful(what: &ExtraDiagnostic, name: &[u8]) -> Vec<u8> {
     match what {
         ExtraDiagnostic::Locked(error) => {

@@ -24,7 +24,7 @@ fn command(plan: &SgPlan, at: &Continuation) -> String {
 }
 
 #[test]
-fn counts_are_told_as_the_family_tells_them() {
+fn counts_are_printed_as_by_sg3_utils() {
     let counts = RecordCounts { read_full: 7, read_partial: 1, written_full: 8, passed_over: 3, ..Default::default() };
     let lines = Lines::default();
     assert_eq!(records(&counts, lines, ""), "7+1 records in\n5+0 records out\n");
@@ -38,7 +38,7 @@ fn counts_are_told_as_the_family_tells_them() {
 }
 
 #[test]
-fn times_are_told_in_the_form_of_1_46() {
+fn times_are_printed_in_the_format_of_1_46() {
     let moved = Progressed { bytes: 51_200, time: Duration::from_micros(1290) };
     let line = |front, so_far, before| timing(front, moved, so_far, before);
     assert_eq!(line(SgFront::Sg, false, None), "time to transfer data: 0.001290 secs at 39.69 MB/sec\n");
@@ -52,7 +52,7 @@ fn times_are_told_in_the_form_of_1_46() {
 }
 
 #[test]
-fn the_time_left_is_known_once_something_is_done() {
+fn the_remaining_time_is_known_after_the_first_block() {
     let left = time_left(25, 100, Duration::from_secs(1251));
     assert_eq!(left.as_deref(), Some("25% complete, estimated time remaining: 1:02:33\n"));
     assert_eq!(time_left(0, 100, Duration::from_secs(5)), None);
@@ -60,7 +60,7 @@ fn the_time_left_is_known_once_something_is_done() {
 }
 
 #[test]
-fn the_command_that_continues_begins_behind_what_is_done_and_is_quoted() {
+fn the_continue_command_begins_after_the_copied_blocks_and_is_quoted() {
     let mut sg = plan(SgFront::Sg);
     sg.records.source.skip = Amount { records: 5, bytes: 0 };
     sg.records.dest.skip = Amount { records: 7, bytes: 0 };
@@ -70,7 +70,7 @@ fn the_command_that_continues_begins_behind_what_is_done_and_is_quoted() {
 }
 
 #[test]
-fn appending_continues_at_its_place() {
+fn appending_continues_at_the_end() {
     let mut sg = plan(SgFront::Sgp);
     sg.records.dest.words.append = true;
     let mut called = at(&["if=a", "of=b", "oflag=append,direct", "append=1"]);
@@ -81,7 +81,7 @@ fn appending_continues_at_its_place() {
 }
 
 #[test]
-fn what_was_made_exclusively_is_there_when_it_continues() {
+fn the_continue_command_omits_excl() {
     let called = Continuation { dest_file_bytes: Some(0), ..at(&["if=a", "of=b", "oflag=excl"]) };
     assert_eq!(command(&plan(SgFront::Sg), &called), "haul sg_dd if=a of=b skip=10 seek=10 count=90");
     let device = at(&["if=a", "of=/dev/sdb", "oflag=excl"]);
@@ -89,7 +89,7 @@ fn what_was_made_exclusively_is_there_when_it_continues() {
 }
 
 #[test]
-fn a_made_up_source_has_no_place_unless_it_tells_addresses() {
+fn only_address_patterns_continue_with_skip() {
     let mut sg = plan(SgFront::Sg);
     sg.records.pattern = Some(Pattern::Random);
     assert!(command(&sg, &at(&["iflag=random", "of=b"])).contains(" skip=0 seek=10 "));

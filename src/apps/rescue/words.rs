@@ -1,0 +1,243 @@
+//! The arguments of `haul rescue`.
+use crate::apps::command::{Call, UsageError, Words};
+use crate::apps::exit::Exit;
+use crate::apps::rescue::options::RescueOptions;
+use crate::cli::defaults::Defaults;
+use crate::cli::expect;
+use crate::cli::help::{self, ENVIRONMENT, FILES, SIZES};
+use crate::cli::shown::VerbosityArguments;
+use crate::cli::words;
+use crate::cli::words::address;
+use crate::plan::{Decompress, Expectation, JournalChoice, Options, ProgressStyle, When};
+use clap::error::ErrorKind;
+use clap::{Parser, ValueHint};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+const EXAMPLES: &str = include_str!("help/examples.txt");
+const GUIDE: &str = include_str!("help/guide.txt");
+const STATUS: &str = include_str!("help/status.txt");
+const SEE_ALSO: &str = "# SEE ALSO\nhaul(1), haul-copy(1), haul-journal(1), ddrescue(1), ddrescuelog(1), smartctl(8)\n";
+
+/// Smallest size to skip, as in GNU ddrescue, in bytes.
+const SKIP_BYTES_MIN: u64 = 64 << 10;
+
+/// The properties of one `--expect`. An alias, so that clap treats it as one value.
+type Expectations = Vec<Expectation>;
+
+/// Rescue a failing disk: what is readable first
+///
+/// Copy what can be read from a failing disk or file SRC to DST: first what is easy to read, at full speed, then, in
+/// several passes, the areas around unreadable sectors. The map MAP records the state of each sector, in the format of
+/// GNU ddrescue; the same command continues an interrupted rescue. Bytes of DST that could not be read from SRC are not
+/// changed.
+#[derive(Debug, Parser)]
+#[command(name = "rescue")]
+#[command(
+    after_help = "Exit status: 0 everything rescued, 1 something missing or failed, 2 usage, 3 refused.",
+    after_long_help = help::text(&[EXAMPLES, SIZES, STATUS])
+)]
+pub(crate) struct RescueArguments {
+    /// The failing source: block device or file
+    #[arg(value_name = "SRC", value_hint = ValueHint::AnyPath)]
+    source: OsString,
+
+    /// Destination: file or block device
+    #[arg(id = "destination", value_name = "DST", value_hint = ValueHint::AnyPath)]
+    dest: OsString,
+
+    /// The map; default: DST.map beside a file, and required for a device
+    #[arg(value_name = "MAP", value_hint = ValueHint::FilePath)]
+    map: Option<OsString>,
+
+    /// Passes over unreadable sectors, or endless
+    ///
+    /// Number of passes over sectors that remain unreadable, 0 by default, or endless. Each pass reads every one of
+    /// them once, in the other direction than the pass before.
+    #[arg(long, short = 'r', value_name = "N", value_parser = retries, default_value = "0", help_heading = "Method")]
+    #[arg(hide_default_value = true)]
+    retries: Retries,
+
+    /// Start at the end of the source
+    ///
+    /// Reverse the direction of the passes of copying and retrying: the first one begins at the end of the source.
+    #[arg(long, short = 'R', help_heading = "Method")]
+    reverse: bool,
+
+    /// Do not read failed blocks sector by sector
+    ///
+    /// Omit scraping: only the edges of failed blocks are read sector by sector, until a bad one.
+    #[arg(long, short = 'n', help_heading = "Method")]
+    no_scrape: bool,
+
+    /// Do not read the edges of failed blocks
+    ///
+    /// Omit trimming: failed blocks are left for a later run.
+    #[arg(long, short = 'N', help_heading = "Method")]
+    no_trim: bool,
+
+    /// Try what failed as new: trimmed and scraped blocks
+    ///
+    /// Mark all failed blocks that are not trimmed or not scraped as not tried, so that they are read as large blocks.
+    #[arg(long, short = 'A', help_heading = "Method")]
+    try_again: bool,
+
+    /// Trim all failed blocks again
+    ///
+    /// Mark all failed blocks and bad sectors as not trimmed, so that every one of them is tried once more.
+    #[arg(long, short = 'M', help_heading = "Method")]
+    retrim: bool,
+
+    /// Rescue only what this map lists as finished
+    ///
+    /// Rescue only the bytes that the map FILE lists as finished, such as the used blocks of a file system. Nothing
+    /// outside of them is read.
+    #[arg(long, short = 'm', value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Method")]
+    domain: Option<OsString>,
+
+    /// Bytes to skip after a failed read: FIRST or FIRST,MOST
+    ///
+    /// Bytes to skip in the first pass of copying after a failed or slow read. FIRST, a hundred-thousandth of the
+    /// source but at least 64 KiB by default, doubles with each further one in a row up to MOST, 1 % of the source by
+    /// default. 0: none are skipped.
+    #[arg(long, short = 'K', value_name = "SIZE", value_parser = skip_size, help_heading = "Method")]
+    #[arg(allow_hyphen_values = true)]
+    skip_size: Option<SkipSize>,
+
+    /// A slower read is left for later
+    ///
+    /// Reads below this rate in bytes per second are slow: haul leaves the area and reads it after the others. By
+    /// default a read is slow if it takes half a second and ten times as long as those before it.
+    #[arg(long, short = 'a', value_name = "RATE", value_parser = words::rate, help_heading = "Method")]
+    #[arg(allow_hyphen_values = true)]
+    min_slow_rate: Option<u64>,
+
+    /// No more than this many bytes a second
+    #[arg(long, short = 'Z', value_name = "RATE", value_parser = words::rate, help_heading = "Method")]
+    #[arg(allow_hyphen_values = true)]
+    max_read_rate: Option<u64>,
+
+    /// End above this rate of errors
+    ///
+    /// End the rescue when the reads that failed within a second have more bytes than this.
+    #[arg(long, short = 'E', value_name = "RATE", value_parser = words::rate, help_heading = "Method")]
+    #[arg(allow_hyphen_values = true)]
+    max_error_rate: Option<u64>,
+
+    /// End after this time without a new byte
+    ///
+    /// End the rescue when nothing was read for this time, such as 90, 30m or 2h. A read that the kernel retries is
+    /// waited for.
+    #[arg(long, short = 'T', value_name = "TIME", value_parser = words::time, help_heading = "Method")]
+    stop_after: Option<Duration>,
+
+    /// Overwrite DST without asking
+    ///
+    /// Do not ask before overwriting a device, or a file for which there is no map.
+    #[arg(long, short = 'y', help_heading = "Safety")]
+    yes: bool,
+
+    /// DST must be this one: serial=S,size=N,…
+    ///
+    /// Properties that the destination must have: serial, model, wwn or size in bytes, separated by commas.
+    #[arg(long, value_name = "KEYS", value_parser = expect::parse, help_heading = "Safety")]
+    expect: Vec<Expectations>,
+
+    /// auto, bar, plain, none
+    ///
+    /// Progress display on standard error, as in haul copy; json is not available.
+    #[arg(long, value_name = "STYLE", value_parser = words::progress(), help_heading = "Output")]
+    #[arg(hide_possible_values = true)]
+    progress: Option<ProgressStyle>,
+
+    #[command(flatten)]
+    verbosity: VerbosityArguments,
+}
+
+/// Passes over bad sectors; `None`: without end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Retries(Option<u32>);
+
+/// Bytes to skip first, and at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct SkipSize(u64, Option<u64>);
+
+fn retries(text: &str) -> Result<Retries, String> {
+    if text == "endless" {
+        return Ok(Retries(None));
+    }
+    let number = text.parse().map_err(|_| "accepted: a number of passes, or endless".to_owned())?;
+    Ok(Retries(Some(number)))
+}
+
+fn skip_size(text: &str) -> Result<SkipSize, String> {
+    let (first, most) = text.split_once(',').map_or((text, None), |(first, most)| (first, Some(most)));
+    let size = |text: &str| words::offset(text).map_err(|error| error.to_string());
+    let (first, most) = (size(first)?, most.map(size).transpose()?);
+    if first > 0 && first < SKIP_BYTES_MIN || most.is_some_and(|most| most < first) {
+        return Err("accepted: 0, or a size of at least 64K, and a larger one after a comma".to_owned());
+    }
+    Ok(SkipSize(first, most))
+}
+
+impl Words for RescueArguments {
+    type Options = RescueOptions;
+
+    const PAGE: &'static [&'static str] = &[GUIDE, SIZES, STATUS, ENVIRONMENT, FILES, EXAMPLES, SEE_ALSO];
+
+    fn into_options(self) -> Result<RescueOptions, UsageError> {
+        let path = |name: &str, words: Option<OsString>| -> Result<Option<PathBuf>, UsageError> {
+            Ok(words.map(|words| address(name, words)).transpose()?.map(PathBuf::from))
+        };
+        if self.progress == Some(ProgressStyle::Json) {
+            let what = "--progress json: haul rescue has no JSON; its map is the record for programs";
+            return Err((ErrorKind::InvalidValue, what.to_owned()));
+        }
+        let copy = Options {
+            source: address("SRC", self.source)?,
+            dest: address("DST", self.dest)?,
+            rescue: true,
+            // The map takes the place of the journal of an earlier copy.
+            restart: true,
+            sparse: When::Never,
+            reflink: When::Never,
+            journal: JournalChoice::Never,
+            decompress: Decompress::Never,
+            no_estimate: true,
+            limit_bytes_per_s: self.max_read_rate,
+            yes: self.yes,
+            expect: self.expect.into_iter().flatten().collect(),
+            progress: self.verbosity.progress(self.progress.unwrap_or_default()),
+            verbosity: self.verbosity.verbosity(),
+            ..Options::default()
+        };
+        let skip = self.skip_size;
+        Ok(RescueOptions {
+            copy,
+            map: path("MAP", self.map)?,
+            domain: path("--domain", self.domain)?,
+            retries: self.retries.0,
+            reverse: self.reverse,
+            trim: !self.no_trim,
+            scrape: !self.no_scrape,
+            try_again: self.try_again,
+            retrim: self.retrim,
+            skip_bytes: [skip.map(|skip| skip.0), skip.and_then(|skip| skip.1)],
+            slow_bytes_per_s: self.min_slow_rate,
+            error_bytes_per_s_max: self.max_error_rate,
+            stop_after: self.stop_after,
+        })
+    }
+
+    fn with_defaults(mut self, defaults: &Defaults) -> Self {
+        // JSON is not available here, so that a configured one does not apply.
+        let progress = if defaults.progress == ProgressStyle::Json { ProgressStyle::Auto } else { defaults.progress };
+        self.verbosity.take_default(&mut self.progress, &Defaults { progress, ..defaults.clone() });
+        self
+    }
+
+    fn run(options: &RescueOptions, call: &Call<'_>) -> crate::core::Result<Exit> {
+        super::rescue(options, call)
+    }
+}

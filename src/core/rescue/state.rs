@@ -1,0 +1,73 @@
+//! A rescue in progress, as its schedule, its map file and its display see it.
+use super::super::ExtentSet;
+use super::{RescueMap, RescueStatus};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// How a rescue is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RescuePlan {
+    /// The smallest readable unit of the source in bytes.
+    pub sector_bytes: u64,
+    /// Size of the reads while copying, a multiple of the sector.
+    pub cluster_bytes: u64,
+    /// The bytes to rescue; `None`: all.
+    pub domain: Option<ExtentSet>,
+    /// Whether the first pass runs from the end to the start.
+    pub reverse: bool,
+    /// Whether the edges of failed blocks are read sector by sector.
+    pub trim: bool,
+    /// Whether what is left of failed blocks is read sector by sector.
+    pub scrape: bool,
+    /// Passes over bad sectors; `None`: without end.
+    pub retries: Option<u32>,
+    /// Bytes to skip after the first failed or slow read, and at most; the first 0: none are skipped.
+    pub skip_bytes: [u64; 2],
+    /// A read below this rate, in bytes per second, is slow; `None`: compared with the reads before.
+    pub slow_bytes_per_s: Option<u64>,
+    /// Time without a newly read byte after which the rescue ends; `None`: never.
+    pub stop_after: Option<Duration>,
+    /// Bytes of failed reads in a second above which the rescue ends; `None`: never.
+    pub error_bytes_per_s_max: Option<u64>,
+}
+
+/// Why a rescue ended before its last phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RescueStopped {
+    /// No new byte was read for so long.
+    NoNewBytes(Duration),
+    /// More bytes failed in a second than allowed.
+    ErrorRate(u64),
+}
+
+/// The state of a rescue.
+#[derive(Clone, Debug)]
+pub struct RescueState {
+    /// The status of every byte. Only bytes that the dest has acknowledged are finished.
+    pub map: RescueMap,
+    /// The phase.
+    pub phase: RescueStatus,
+    /// The pass of the phase, from 1.
+    pub pass: u32,
+    /// The offset that the phase has reached.
+    pub pos: u64,
+    /// Number of failed reads of this run.
+    pub failed_reads: u64,
+    /// Number of slow reads of this run.
+    pub slow_reads: u64,
+    /// When a byte was read last; at first, when the run began.
+    pub last_new: Instant,
+    /// Why it ended early, if it did.
+    pub stopped: Option<RescueStopped>,
+}
+
+/// The state of a rescue, shared by its schedule, its map file and its display.
+pub type SharedRescue = Arc<Mutex<RescueState>>;
+
+impl RescueState {
+    /// A rescue that continues `map`.
+    pub fn new(map: RescueMap, phase: RescueStatus, pass: u32, pos: u64) -> Self {
+        let (failed_reads, slow_reads, stopped) = (0, 0, None);
+        RescueState { map, phase, pass, pos, failed_reads, slow_reads, last_new: Instant::now(), stopped }
+    }
+}

@@ -1,0 +1,7 @@
+//! Block maps (`.bmap`), as bmaptool makes them: which parts of an image have data, and their checksums. Versions 1.2
+//! to 2.0 are read.
+mod parse;
+#[cfg(test)]
+mod tests;
+
+pub use parse::{is_bmap, parse};

@@ -1,0 +1,115 @@
+//! What a rescue has found, as text.
+use super::printable::{printable, shell_line};
+use super::units;
+use crate::core::rescue::{RescueState, RescueStopped, Status};
+use crate::core::{Ended, EndpointKind, ExtentSet, Outcome, Plan, Side};
+use std::path::Path;
+
+/// Bytes of each status, with the words for them.
+const STATUSES: [(Status, &str); 5] = [
+    (Status::Finished, "rescued"),
+    (Status::Bad, "bad sectors"),
+    (Status::Unscraped, "not scraped"),
+    (Status::Untrimmed, "not trimmed"),
+    (Status::Untried, "not tried"),
+];
+
+/// Unreadable areas from which on a rescue is the better way.
+const AREAS_MIN: u64 = 5;
+
+/// What a rescue begins with.
+pub fn begins(state: &RescueState, path: &Path) -> String {
+    let rescued = state.map.bytes(Status::Finished);
+    let map = shown(path);
+    if rescued == 0 {
+        return format!("rescuing {}; map: {map}", units::size(state.map.len_bytes()));
+    }
+    let (rescued, all) = (units::size(rescued), units::size(state.map.len_bytes()));
+    format!("continuing after {rescued} of {all}; map: {map}")
+}
+
+/// The warning about a map without the name of its source.
+pub fn unnamed_source(path: &Path) -> String {
+    let map = shown(path);
+    format!("map {map} does not name its source, as those of GNU ddrescue: check that it is of this one")
+}
+
+/// Bytes that were not rescued, of all or of the `domain`.
+pub fn missing_bytes(state: &RescueState, domain: Option<&ExtentSet>) -> u64 {
+    let finished = state.map.set_of(Status::Finished);
+    match domain {
+        None => state.map.len_bytes() - finished.total_bytes(),
+        Some(domain) => domain.total_bytes() - finished.intersection(domain).total_bytes(),
+    }
+}
+
+/// How a rescue ended; `words`: the command line that continues it, if that makes sense.
+pub fn rescued(
+    state: &RescueState,
+    outcome: &Outcome,
+    path: &Path,
+    missing_bytes: u64,
+    words: Option<&[String]>,
+) -> String {
+    let (map, all) = (&state.map, state.map.len_bytes());
+    let mut text = String::new();
+    for (status, name) in STATUSES {
+        let bytes = map.bytes(status);
+        if bytes == 0 && status != Status::Finished {
+            continue;
+        }
+        let areas = map.blocks().filter(|block| block.status == status).count() as u64;
+        let areas = units::count(areas, "area", "areas");
+        text += &format!("{name:<12} {:>10}  {}  {areas}\n", units::size(bytes), share(bytes, all));
+    }
+    let (failed, slow) = (state.failed_reads, state.slow_reads);
+    let failing = units::duration(outcome.unread[Side::Source.index()].failing);
+    if failed + slow > 0 {
+        text += &format!("{:<12} {failed} failed in {failing}, {slow} slow\n", "reads");
+    }
+    text += &format!("{:<12} {}\n", "time", units::duration(outcome.elapsed));
+    text += &format!("{:<12} {}\n", "map", shown(path));
+    match state.stopped {
+        Some(RescueStopped::NoNewBytes(time)) => {
+            text += &format!("{:<12} nothing was read for {} (--stop-after)\n", "ended", units::duration(time));
+        }
+        Some(RescueStopped::ErrorRate(rate)) => {
+            text += &format!("{:<12} {} of reads failed (--max-error-rate)\n", "ended", units::rate(rate));
+        }
+        None if !matches!(outcome.ended, Ended::Complete) => {
+            text += &format!("{:<12} while {}, pass {}\n", "ended", state.phase.name(), state.pass);
+        }
+        None => {}
+    }
+    let line = words.filter(|_| missing_bytes > 0).map(shell_line);
+    match (&outcome.ended, line) {
+        (Ended::Complete, Some(line)) => text += &format!("{:<12} haul {line} --retries 3\n", "try again"),
+        (_, Some(line)) => text += &format!("{:<12} haul {line}\n", "continue"),
+        _ => {}
+    }
+    text
+}
+
+/// A share of all bytes; only what is complete is 100 %.
+fn share(bytes: u64, all: u64) -> String {
+    let percent = if bytes == all { 100.0 } else { (bytes as f64 / all as f64 * 100.0).min(99.9999) };
+    format!("{percent:>8.4} %")
+}
+
+/// The command that rescues what a copy with `--on-error skip` could not read, from its mapfile; `None`: it has few
+/// unreadable areas, or is not one that a rescue can continue.
+pub fn continues(plan: &Plan, outcome: &Outcome, mapfile: &str) -> Option<String> {
+    let areas = outcome.unread[Side::Source.index()].runs.count() as u64;
+    let starts = Side::BOTH.iter().all(|&side| plan.side(side).map.start() == 0);
+    let keeps = matches!(plan.dest.kind, EndpointKind::File | EndpointKind::Block) && plan.dests.is_empty();
+    if areas < AREAS_MIN || !starts || plan.is_listed() || !keeps {
+        return None;
+    }
+    let line = shell_line(["haul", "rescue", &plan.source.address, &plan.dest.address, mapfile]);
+    let areas = units::count(areas, "unreadable area", "unreadable areas");
+    Some(format!("{areas}: '{line}' continues from the mapfile, and reads what is readable first"))
+}
+
+fn shown(path: &Path) -> String {
+    printable(&path.to_string_lossy())
+}
