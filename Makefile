@@ -30,7 +30,7 @@ SIZE ?=
 bench_options = $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SIZE),--zoo-size $(SIZE)) $(if $(SEED),--seed $(SEED)) $(if $(QUICK),--quick) $(if $(ROUNDS),--rounds $(ROUNDS)) $(foreach name,$(ONLY),--only $(name))
 
 .DEFAULT_GOAL := build
-.PHONY: all build demo picture test test-long lab-test bench bench-pump bench-stages peers check fmt-check clippy doc-check \
+.PHONY: all build demo picture test test-long lab-test bench bench-pump bench-stages peers check fmt-check tidy clippy doc-check \
 	lint-scripts doc man completions generate install uninstall deps coverage clean help \
 	static deb tarball oci sbom packages dist package-test package-deps reproducible msrv deny audit
 
@@ -72,10 +72,16 @@ test-long: deps ## Compare haul dd and haul sg_dd with the originals on many mor
 	HAUL_POWER_CUTS=400 HAUL_POWER_SEED=$$(date +%s) $(CARGO) test --locked --test cli power_cuts -- --nocapture
 	scripts/fuzz 60
 
-check: fmt-check clippy doc-check lint-scripts ## Format, lints and documentation; warnings are errors
+check: fmt-check tidy clippy doc-check lint-scripts ## Format, rules of the tree, lints and documentation; warnings are errors
 
 fmt-check: ## The code is formatted
 	$(CARGO) fmt --all --check
+
+# It uses only the standard library, so it is compiled alone: seconds, where `cargo test --test tidy` compiles haul.
+tidy: ## The source tree keeps its rules (tests/tidy)
+	mkdir -p $(CARGO_TARGET_DIR)
+	CARGO_MANIFEST_DIR=$(CURDIR) rustc --test --edition 2024 -C opt-level=1 tests/tidy/main.rs -o $(CARGO_TARGET_DIR)/tidy
+	$(CARGO_TARGET_DIR)/tidy --quiet
 
 clippy: ## No lint warns, in the tests that are run by name too; once more without tests, where unused items are found
 	$(CARGO) clippy --workspace --locked --all-targets -- -D warnings
