@@ -1,7 +1,7 @@
 //! Estimates the duration of a copy from a few short reads on both sides; nothing is written.
 use crate::core::{
     Bound, Cache, Direction, Doubt, EndpointKind, EngineKind, Estimate, Existing, Extent, Facts, OnError, Plan,
-    PlanSide, Route, Side, Stop, WriteRate,
+    PlanSide, Route, Side, Stop, WriteRate, run_beside,
 };
 use crate::disks;
 use crate::measure::{Budget, Course, Curve, FirstSample, Forecast, Point, Subject, Way, Zone, look, sample};
@@ -301,7 +301,7 @@ fn each<T: Send>(
         return [of(source), of(dest)];
     }
     std::thread::scope(|scope| {
-        let source = scope.spawn(|| of(source));
+        let source = run_beside(scope, "haul-sample", || of(source));
         let dest = of(dest);
         [source.join().ok().flatten(), dest]
     })

@@ -2,7 +2,9 @@
 //! them.
 use super::estimate::Estimated;
 use super::operator::{Operator, Run, RunDisplay};
-use crate::core::{CheckpointPlan, Event, Observer, Outcome, Plan, RunTally, Schedule, Series, Side, Stop, Tally};
+use crate::core::{
+    CheckpointPlan, Event, Observer, Outcome, Plan, RunTally, Schedule, Series, Side, Stop, Tally, run_beside,
+};
 use crate::engine::{self, Endpoints};
 use crate::measure::Forecast;
 use std::panic::resume_unwind;
@@ -119,7 +121,7 @@ impl Session {
                 let (operator, stop) = (self.operator.clone(), self.stop.clone());
                 let session = Session { operator, stop, estimated: None, among };
                 let work = &work;
-                scope.spawn(move || work(&session, job))
+                run_beside(scope, "haul-copy", move || work(&session, job))
             };
             let threads: Vec<_> = jobs.into_iter().zip(&runs).map(run).collect();
             threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()

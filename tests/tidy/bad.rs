@@ -118,6 +118,14 @@ fn files_functions_and_lines_beyond_their_limits_are_found() {
 }
 
 #[test]
+fn threads_started_by_a_call_that_panics_are_found() {
+    breaks(rules::threads, "src/job/a.rs", "fn f() { std::thread::spawn(|| 1); }");
+    breaks(rules::threads, "src/job/a.rs", "fn f() { scope.spawn(|| 1); }");
+    keeps(rules::threads, "src/job/a.rs", "fn f() { thread::Builder::new().spawn(|| 1)?; }");
+    keeps(rules::threads, "src/job/a.rs", "#[cfg(test)]\nmod tests { fn f() { thread::spawn(|| 1); } }");
+}
+
+#[test]
 fn printing_and_exiting_outside_their_files_are_found() {
     breaks(rules::printing, "src/plan/a.rs", "fn f() { println!(\"x\") }");
     breaks(rules::printing, "src/main.rs", "fn f() { std::eprintln!(\"x\") }");

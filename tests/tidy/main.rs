@@ -102,6 +102,11 @@ fn unsafe_is_only_in_listed_files() {
 }
 
 #[test]
+fn no_thread_is_started_by_a_call_that_panics() {
+    assert_each_file_keeps(rules::threads);
+}
+
+#[test]
 fn each_unsafe_has_its_reason() {
     assert_each_file_keeps(rules::unsafe_reasons);
 }

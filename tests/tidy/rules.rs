@@ -121,6 +121,16 @@ pub fn exiting(source: &Source) -> Vec<String> {
     lines.map(|line| source.at(line, "the process is ended outside src/main.rs")).collect()
 }
 
+/// Threads are started so that a machine without any left is an error or a slower copy, never a panic.
+pub fn threads(source: &Source) -> Vec<String> {
+    if source.room().is_none() {
+        return Vec::new();
+    }
+    let lines = ["thread::spawn", "scope.spawn"].iter().flat_map(|call| source.lines_with(call));
+    let message = "it panics where no thread is left; use core::run_beside or thread::Builder";
+    lines.filter(|&line| !source.test[line]).map(|line| source.at(line, message)).collect()
+}
+
 /// Calls that create, name or remove files, permitted only in the room that does it safely.
 const FILE_CALLS: &[&str] = &[
     "create_new",

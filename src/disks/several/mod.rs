@@ -9,7 +9,7 @@ mod part;
 mod tests;
 
 use crate::core::{
-    ClosingReport, DestTally, Endpoint, Error, Extent, Facts, Kind, Order, PlanDest, Request, WriteOrder,
+    ClosingReport, DestTally, Endpoint, Error, Extent, Facts, Kind, Order, PlanDest, Request, WriteOrder, run_beside,
 };
 use part::Part;
 use std::io;
@@ -133,7 +133,9 @@ impl Several {
     /// If none is left, returns the error of the last one.
     fn each(&self, doing: &str, what: impl Fn(&Part) -> io::Result<()> + Sync) -> io::Result<()> {
         thread::scope(|scope| {
-            let calls: Vec<_> = self.parts.iter().map(|part| (part, scope.spawn(|| what(part)))).collect();
+            let what = &what;
+            let beside = |part| (part, run_beside(scope, "haul-dest", move || what(part)));
+            let calls: Vec<_> = self.parts.iter().map(beside).collect();
             for (part, call) in calls {
                 if let Err(source) = call.join().unwrap_or_else(|_| Err(io::Error::other("it panicked"))) {
                     part.fail_at_end(doing, source);

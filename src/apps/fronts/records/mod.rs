@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 mod addresses;
 mod batch;
+mod buffers;
 mod busy;
 mod calls;
 mod careful;

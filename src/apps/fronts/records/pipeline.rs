@@ -1,25 +1,16 @@
 //! Runs reader, converter and writer, in turn or in parallel.
 use super::batch::{Batch, RecordMark};
+use super::buffers::{Buffers, Sizes};
 use super::convert::{Converter, Sink, Stopped};
 use super::reader::{ReadStep, Reader};
 use super::writer::Writer;
 use super::{OpenSides, SideKind, SkipResult};
 use crate::apps::fronts::{Diagnostic, RecordCounts, RecordListener, RecordPlan, RecordTally};
-use crate::core::Side;
+use crate::core::{IdleThread, Side};
 use std::sync::{Arc, mpsc::Receiver, mpsc::Sender, mpsc::SyncSender, mpsc::channel, mpsc::sync_channel};
-use std::thread;
 
 /// Shorter copies end before a thread would have started.
 const TINY_BYTES: u64 = 1 << 20;
-/// Target size of a write if records are smaller.
-const OUT_BYTES: u64 = 256 << 10;
-/// Maximum size of all buffers on each side of the converter, unless two are larger.
-const RING_BYTES: usize = 8 << 20;
-/// The same if a number of buffers was requested, since each of them is used in turn.
-const ASKED_BYTES: usize = 64 << 20;
-/// Maximum number of buffers on each side.
-const RING_BUFFERS: usize = 4;
-
 /// How a copy by records ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecordsEnd {
@@ -74,8 +65,10 @@ pub fn run(
     let lent = ends.shared_batch(sizes.each, &**listener);
     let buffers = sizes.allocate(plan, side_by_side);
     match buffers.map(|own| own.beginning_with(lent)) {
-        Ok(buffers) if buffers.ring > 1 => in_threads(shared, reader, writer, buffers),
-        Ok(buffers) => on_the_spot(&shared, reader, writer, buffers),
+        Ok(buffers) => match Workers::start(&buffers) {
+            Some(workers) => in_threads(shared, reader, writer, buffers, workers),
+            None => on_the_spot(&shared, reader, writer, buffers),
+        },
         Err((side, bytes)) => {
             listener.report_failure(side, &Diagnostic::Memory(bytes), false);
             RecordsEnd { no_memory: true, ..RecordsEnd::default() }
@@ -117,79 +110,6 @@ fn both_gain(plan: &RecordPlan, ends: &OpenSides) -> bool {
     converts
         || more
         || !at_once(source.sort) && !at_once(dest.sort) && (source.waits_to_read() || dest.waits_to_write())
-}
-
-/// Bytes of the buffers.
-struct Sizes {
-    read: usize,
-    out: usize,
-    each: usize,
-}
-
-impl Sizes {
-    /// Fails if the sizes exceed the address space.
-    fn of(plan: &RecordPlan, reader: &Reader) -> Result<Sizes, (Side, u64)> {
-        let read = reader.buffer_bytes().ok_or((Side::Source, plan.source.record_bytes))?;
-        let obs = plan.dest.record_bytes;
-        let out = (OUT_BYTES / obs).max(1) * obs;
-        let out = usize::try_from(out).map_err(|_| (Side::Dest, obs))?;
-        let each = if plan.reblock { read.max(out) } else { read };
-        Ok(Sizes { read, out, each })
-    }
-
-    /// Allocates as many buffers as are useful; at least one to read into and, to reblock, one to fill.
-    fn allocate(self, plan: &RecordPlan, side_by_side: bool) -> Result<Buffers, (Side, u64)> {
-        let Some(first) = Batch::of(if plan.reblock { self.read } else { self.each }) else {
-            return Err((Side::Source, plan.source.record_bytes));
-        };
-        // The converter exchanges buffers between the sides, so all have the larger size.
-        let first = if self.each > self.read {
-            drop(first);
-            Batch::of(self.each)
-        } else {
-            Some(first)
-        };
-        let Some(first) = first else { return Err((Side::Dest, plan.dest.record_bytes)) };
-        let filling = match plan.reblock {
-            true => Some(Batch::of(self.each).ok_or((Side::Dest, plan.dest.record_bytes))?),
-            false => None,
-        };
-        let (most, asked_most) = (RING_BYTES / self.each, ASKED_BYTES / self.each);
-        let ring = match plan.buffers {
-            _ if !side_by_side => 1,
-            None => most.clamp(2, RING_BUFFERS),
-            Some(asked) => asked.min(asked_most).max(2),
-        };
-        let mut more: Vec<Batch> = Vec::new();
-        while ring > 1 && more.len() < 2 * ring - 1 {
-            match Batch::of(self.each) {
-                Some(batch) => more.push(batch),
-                // Alternating is slower but needs no more memory than dd.
-                None => return Ok(Buffers { first, filling, more: Vec::new(), ring: 1, out: self.out }),
-            }
-        }
-        Ok(Buffers { first, filling, more, ring, out: self.out })
-    }
-}
-
-/// Memory for a copy.
-struct Buffers {
-    first: Batch,
-    filling: Option<Batch>,
-    more: Vec<Batch>,
-    /// Buffers on each side of the converter; 1: read and write alternately.
-    ring: usize,
-    out: usize,
-}
-
-impl Buffers {
-    /// Puts this buffer first, if there is one.
-    fn beginning_with(self, first: Option<Batch>) -> Self {
-        match first {
-            Some(first) => Buffers { first, ..self },
-            None => self,
-        }
-    }
 }
 
 /// Writes the converter's output immediately.
@@ -292,7 +212,24 @@ impl Sink for BatchSender {
     }
 }
 
-fn in_threads(shared: Shared, reader: Reader, writer: Writer, buffers: Buffers) -> RecordsEnd {
+/// Threads that are started before their work is known, so that a copy alternates where there are none.
+struct Workers {
+    reader: IdleThread<(), Box<dyn FnOnce() + Send>>,
+    writer: IdleThread<RecordsEnd, Box<dyn FnOnce() -> RecordsEnd + Send>>,
+}
+
+impl Workers {
+    /// `None` if the steps do not overlap or the system gives no more threads: alternating needs no more than dd.
+    fn start(buffers: &Buffers) -> Option<Workers> {
+        if buffers.ring == 1 {
+            return None;
+        }
+        let reader = IdleThread::start("haul-reader").ok()?;
+        Some(Workers { reader, writer: IdleThread::start("haul-writer").ok()? })
+    }
+}
+
+fn in_threads(shared: Shared, reader: Reader, writer: Writer, buffers: Buffers, workers: Workers) -> RecordsEnd {
     let Buffers { first, filling, mut more, ring, out } = buffers;
     let (to_read, for_reading) = channel();
     let (read, was_read) = sync_channel(ring);
@@ -302,22 +239,16 @@ fn in_threads(shared: Shared, reader: Reader, writer: Writer, buffers: Buffers) 
     more.drain(..).for_each(|batch| drop(written.send(batch)));
 
     let ended = read.clone();
-    let reading = move || read_all(reader, for_reading, read);
     // Not joined: if the dest fails while the source blocks, dd exits at once.
-    let spawned = thread::Builder::new().name("haul-reader".to_owned()).spawn(reading);
+    workers.reader.run(Box::new(move || read_all(reader, for_reading, read)));
     let for_writer = shared.clone();
-    let writing = move || write_all(&for_writer, writer, to_write, written, &ended);
-    let writing = spawned.and_then(|_| thread::Builder::new().name("haul-writer".to_owned()).spawn(writing));
-    let Ok(writing) = writing else {
-        let message = std::io::Error::from_raw_os_error(libc::EAGAIN);
-        shared.listener.report_failure(Side::Source, &Diagnostic::Read(message), false);
-        return RecordsEnd { read_failed: true, ..RecordsEnd::default() };
-    };
+    let writing = workers.writer.run(Box::new(move || write_all(&for_writer, writer, to_write, written, &ended)));
     let mut sink = BatchSender { work, empty };
     let converter = Converter::new(shared.plan.clone(), out, filling);
     let read_failed = convert_all(&shared, converter, was_read, &to_read, &mut sink);
     drop(sink);
-    let written = writing.join().unwrap_or(RecordsEnd { write_failed: true, ..RecordsEnd::default() });
+    let panicked = RecordsEnd { write_failed: true, ..RecordsEnd::default() };
+    let written = writing.join().ok().flatten().unwrap_or(panicked);
     RecordsEnd { read_failed, ..written }
 }
 
