@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 /// Blocking calls to one endpoint: in place if they return immediately or only one is made at a time, otherwise on
-/// helper threads, which are started on demand, at most as many as the depth.
+/// helper threads, which are started on demand, at most as many as the depth. In place too where no thread is left.
 pub struct Calls {
     end: Arc<dyn Endpoint>,
     finished: VecDeque<Completion>,
@@ -58,11 +58,11 @@ impl Calls {
 
 impl Helpers {
     /// Starts another helper unless there is one per request. If the machine has no thread available, the existing
-    /// helpers continue; only the first must start.
-    fn grow(&mut self, end: &Arc<dyn Endpoint>) -> io::Result<()> {
+    /// helpers continue. Returns whether there is any.
+    fn grow(&mut self, end: &Arc<dyn Endpoint>) -> bool {
         let needed = self.in_flight.min(self.most as usize);
         if self.threads.len() >= needed {
-            return Ok(());
+            return true;
         }
         let (end, work, mailbox) = (end.clone(), self.work.clone(), self.mailbox.clone());
         let help = move || {
@@ -76,13 +76,9 @@ impl Helpers {
         };
         match thread::Builder::new().name("haul-io".to_owned()).spawn(help) {
             Ok(thread) => self.threads.push(thread),
-            // Not EAGAIN, which would mean that the call may be repeated.
-            Err(error) if self.threads.is_empty() => {
-                return Err(io::Error::other(format!("cannot start a helper thread ({error})")));
-            }
             Err(_) => self.most = self.threads.len() as u32,
         }
-        Ok(())
+        !self.threads.is_empty()
     }
 }
 
@@ -95,13 +91,12 @@ impl Queue for Calls {
             return;
         };
         helpers.in_flight += 1;
-        match helpers.grow(&self.end) {
-            Ok(()) => helpers.batch.push(request),
-            Err(error) => {
-                helpers.in_flight -= 1;
-                let result = Transferred::by(&*self.end, &request, Err(error));
-                self.finished.push_back(Completion { request, result });
-            }
+        if helpers.grow(&self.end) {
+            helpers.batch.push(request);
+        } else {
+            // Nothing is in flight without a helper: from now on as with a depth of 1.
+            self.helpers = None;
+            self.submit(request);
         }
     }
 
