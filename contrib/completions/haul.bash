@@ -42,6 +42,9 @@ _haul() {
             haul,manifest)
                 cmd="haul__subcmd__manifest"
                 ;;
+            haul,map)
+                cmd="haul__subcmd__map"
+                ;;
             haul,pattern)
                 cmd="haul__subcmd__pattern"
                 ;;
@@ -93,6 +96,30 @@ _haul() {
             haul__subcmd__manifest,show)
                 cmd="haul__subcmd__manifest__subcmd__show"
                 ;;
+            haul__subcmd__map,and)
+                cmd="haul__subcmd__map__subcmd__and"
+                ;;
+            haul__subcmd__map,compare)
+                cmd="haul__subcmd__map__subcmd__compare"
+                ;;
+            haul__subcmd__map,complete)
+                cmd="haul__subcmd__map__subcmd__complete"
+                ;;
+            haul__subcmd__map,done)
+                cmd="haul__subcmd__map__subcmd__done"
+                ;;
+            haul__subcmd__map,not)
+                cmd="haul__subcmd__map__subcmd__not"
+                ;;
+            haul__subcmd__map,or)
+                cmd="haul__subcmd__map__subcmd__or"
+                ;;
+            haul__subcmd__map,show)
+                cmd="haul__subcmd__map__subcmd__show"
+                ;;
+            haul__subcmd__map,xor)
+                cmd="haul__subcmd__map__subcmd__xor"
+                ;;
             haul__subcmd__pattern,check)
                 cmd="haul__subcmd__pattern__subcmd__check"
                 ;;
@@ -106,7 +133,7 @@ _haul() {
 
     case "${cmd}" in
         haul)
-            opts="-h -V --help --version copy rescue verify manifest pattern journal tune profile list config dd sg_dd sgp_dd sgm_dd help version"
+            opts="-h -V --help --version copy rescue map verify manifest pattern journal tune profile list config dd sg_dd sgp_dd sgm_dd help version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -480,7 +507,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__help)
-            opts="copy rescue verify manifest pattern journal tune profile list config dd sg_dd sgp_dd sgm_dd help version"
+            opts="copy rescue map verify manifest pattern journal tune profile list config dd sg_dd sgp_dd sgm_dd help version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -725,6 +752,175 @@ _haul() {
             ;;
         haul__subcmd__manifest__subcmd__show)
             opts="-h --json --units --help"
+            if [[ ${cur} == -* ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            _haul_paths "${cur}"
+            return 0
+            ;;
+        haul__subcmd__map)
+            opts="-h --units --help show compare done and or xor not complete"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        haul__subcmd__map__subcmd__and)
+            opts="-h --units --help"
+            if [[ ${cur} == -* ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            _haul_paths "${cur}"
+            return 0
+            ;;
+        haul__subcmd__map__subcmd__compare)
+            opts="-q -h --quiet --units --help"
+            if [[ ${cur} == -* ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            _haul_paths "${cur}"
+            return 0
+            ;;
+        haul__subcmd__map__subcmd__complete)
+            opts="-h --size --units --help"
+            if [[ ${cur} == -* ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --size)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            _haul_paths "${cur}"
+            return 0
+            ;;
+        haul__subcmd__map__subcmd__done)
+            opts="-h --units --help"
+            if [[ ${cur} == -* ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            _haul_paths "${cur}"
+            return 0
+            ;;
+        haul__subcmd__map__subcmd__not)
+            opts="-h --units --help"
+            if [[ ${cur} == -* ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            _haul_paths "${cur}"
+            return 0
+            ;;
+        haul__subcmd__map__subcmd__or)
+            opts="-h --units --help"
+            if [[ ${cur} == -* ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            _haul_paths "${cur}"
+            return 0
+            ;;
+        haul__subcmd__map__subcmd__show)
+            opts="-h --json --units --help"
+            if [[ ${cur} == -* ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            _haul_paths "${cur}"
+            return 0
+            ;;
+        haul__subcmd__map__subcmd__xor)
+            opts="-h --units --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

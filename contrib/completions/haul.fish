@@ -28,6 +28,7 @@ complete -c haul -n "__fish_haul_needs_command" -s h -l help -d 'Print help (see
 complete -c haul -n "__fish_haul_needs_command" -s V -l version -d 'Print version'
 complete -c haul -n "__fish_haul_needs_command" -f -a "copy" -d 'Copy a disk, a partition, a file or a stream'
 complete -c haul -n "__fish_haul_needs_command" -f -a "rescue" -d 'Rescue a failing disk: what is readable first'
+complete -c haul -n "__fish_haul_needs_command" -f -a "map" -d 'Show, compare and combine the maps of rescues'
 complete -c haul -n "__fish_haul_needs_command" -f -a "verify" -d 'Compare two sides: what differs, and where'
 complete -c haul -n "__fish_haul_needs_command" -f -a "manifest" -d 'Show or compare manifests of copies'
 complete -c haul -n "__fish_haul_needs_command" -f -a "pattern" -d 'Test a disk: write a pattern, then verify it'
@@ -155,6 +156,44 @@ complete -c haul -n "__fish_haul_using_subcommand rescue" -s y -l yes -d 'Overwr
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s v -l verbose -d 'Print the full report; -vv: and the plan\'s reasons'
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s q -l quiet -d 'Print nothing but errors'
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand map; and not __fish_seen_subcommand_from show compare done and or xor not complete" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
+complete -c haul -n "__fish_haul_using_subcommand map; and not __fish_seen_subcommand_from show compare done and or xor not complete" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand map; and not __fish_seen_subcommand_from show compare done and or xor not complete" -f -a "show" -d 'Show phase, amounts and a picture of a rescue'
+complete -c haul -n "__fish_haul_using_subcommand map; and not __fish_seen_subcommand_from show compare done and or xor not complete" -f -a "compare" -d 'Compare two maps'
+complete -c haul -n "__fish_haul_using_subcommand map; and not __fish_seen_subcommand_from show compare done and or xor not complete" -f -a "done" -d 'Whether everything is rescued'
+complete -c haul -n "__fish_haul_using_subcommand map; and not __fish_seen_subcommand_from show compare done and or xor not complete" -f -a "and" -d 'What is rescued in both maps'
+complete -c haul -n "__fish_haul_using_subcommand map; and not __fish_seen_subcommand_from show compare done and or xor not complete" -f -a "or" -d 'What is rescued in one map or in both'
+complete -c haul -n "__fish_haul_using_subcommand map; and not __fish_seen_subcommand_from show compare done and or xor not complete" -f -a "xor" -d 'What is rescued in one map, but not in both'
+complete -c haul -n "__fish_haul_using_subcommand map; and not __fish_seen_subcommand_from show compare done and or xor not complete" -f -a "not" -d 'What is not rescued'
+complete -c haul -n "__fish_haul_using_subcommand map; and not __fish_seen_subcommand_from show compare done and or xor not complete" -f -a "complete" -d 'Add the bytes that a map does not list'
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from show" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from show" -l json -d 'Print one JSON document'
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from compare" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from compare" -s q -l quiet -d 'Print nothing; the exit status is the answer'
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from compare" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from done" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from done" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from and" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from and" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from or" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from or" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from xor" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from xor" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from not" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from not" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from complete" -l size -d 'Size of the source; default: the end of the last block' -r -f
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from complete" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from complete" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand verify" -l manifest -d 'Compare DST with this manifest instead of a source' -r -F
 complete -c haul -n "__fish_haul_using_subcommand verify" -l skip -d 'Start at this offset of the source' -r -f
 complete -c haul -n "__fish_haul_using_subcommand verify" -l seek -d 'Start at this offset of the destination' -r -f
@@ -402,6 +441,14 @@ function __fish_haul_devices
 end
 complete -c haul -n "__fish_haul_using_subcommand copy" -a "(__fish_haul_devices)"
 complete -c haul -n "__fish_haul_using_subcommand rescue" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from show" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from compare" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from done" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from and" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from or" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from xor" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from not" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcommand_from complete" -a "(__fish_haul_devices)"
 complete -c haul -n "__fish_haul_using_subcommand verify" -a "(__fish_haul_devices)"
 complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from show" -a "(__fish_haul_devices)"
 complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from diff" -a "(__fish_haul_devices)"
@@ -415,4 +462,4 @@ complete -c haul -n "__fish_haul_using_subcommand tune" -a "(__fish_haul_devices
 complete -c haul -n "__fish_haul_using_subcommand profile" -a "(__fish_haul_devices)"
 complete -c haul -n "__fish_haul_using_subcommand list" -f
 complete -c haul -n "__fish_haul_using_subcommand version" -f
-complete -c haul -n "__fish_haul_using_subcommand help" -f -a "copy rescue verify manifest pattern journal tune profile list config dd sg_dd sgp_dd sgm_dd help version"
+complete -c haul -n "__fish_haul_using_subcommand help" -f -a "copy rescue map verify manifest pattern journal tune profile list config dd sg_dd sgp_dd sgm_dd help version"

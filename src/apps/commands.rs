@@ -9,6 +9,7 @@ use super::generate::{self, GenerateArguments};
 use super::journal::words::JournalArguments;
 use super::list::ListArguments;
 use super::manifest::words::ManifestArguments;
+use super::map::words::MapArguments;
 use super::measuring::{ProfileArguments, TuneArguments};
 use super::other_names::{self, NameAnswer};
 use super::pattern::PatternArguments;
@@ -25,6 +26,7 @@ use std::ffi::OsString;
 static COMMANDS: &[Command] = &[
     Command::of::<CopyArguments>("copy", "Copy a disk, a partition, a file or a stream"),
     Command::of::<RescueArguments>("rescue", "Rescue a failing disk: what is readable first"),
+    Command::of::<MapArguments>("map", "Show, compare and combine the maps of rescues"),
     Command::of::<VerifyArguments>("verify", "Compare two sides: what differs, and where"),
     Command::of::<ManifestArguments>("manifest", "Show or compare manifests of copies"),
     Command::of::<PatternArguments>("pattern", "Test a disk: write a pattern, then verify it"),
@@ -79,20 +81,18 @@ fn run_command_line(args: Vec<OsString>) -> Exit {
     }
 }
 
-/// Runs a command that parses its own operands, called by its own name or as a command of haul: clap never sees
-/// them.
+/// Runs a command that parses its own operands, called by its own name or as a command of haul, without clap.
 fn with_operands(args: &[OsString], out: Out) -> Option<Exit> {
-    let (program, words) = args.split_first()?;
+    let program = args.first()?;
     for command in COMMANDS {
         let Run::Operands(run) = command.run else { continue };
-        if command.is_program(program) {
-            defaults::load_for_fronts();
-            return Some(run(&args[..1], words, out));
-        }
-        if words.first().is_some_and(|verb| verb == command.name) {
-            defaults::load_for_fronts();
-            return Some(run(&args[..2], &words[1..], out));
-        }
+        let names = match args.get(1) {
+            _ if command.is_program(program) => 1,
+            Some(verb) if verb == command.name => 2,
+            _ => continue,
+        };
+        defaults::load_for_fronts();
+        return Some(run(&args[..names], &args[names..], out));
     }
     None
 }

@@ -18,6 +18,7 @@ mod generate;
 mod journal;
 mod list;
 mod manifest;
+mod map;
 pub mod measuring;
 mod not_started;
 mod other_names;

@@ -15,6 +15,7 @@ pub mod config;
 pub mod json;
 pub mod list;
 pub mod manifest;
+pub mod map;
 pub mod page;
 pub mod pending;
 pub mod progress;

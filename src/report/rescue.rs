@@ -1,12 +1,12 @@
 //! What a rescue has found, as text.
 use super::printable::{printable, shell_line};
 use super::units;
-use crate::core::rescue::{RescueState, RescueStopped, Status};
+use crate::core::rescue::{RescueMap, RescueState, RescueStopped, Status};
 use crate::core::{Ended, EndpointKind, ExtentSet, Outcome, Plan, Side};
 use std::path::Path;
 
 /// Bytes of each status, with the words for them.
-const STATUSES: [(Status, &str); 5] = [
+pub(super) const STATUSES: [(Status, &str); 5] = [
     (Status::Finished, "rescued"),
     (Status::Bad, "bad sectors"),
     (Status::Unscraped, "not scraped"),
@@ -51,17 +51,7 @@ pub fn rescued(
     missing_bytes: u64,
     words: Option<&[String]>,
 ) -> String {
-    let (map, all) = (&state.map, state.map.len_bytes());
-    let mut text = String::new();
-    for (status, name) in STATUSES {
-        let bytes = map.bytes(status);
-        if bytes == 0 && status != Status::Finished {
-            continue;
-        }
-        let areas = map.blocks().filter(|block| block.status == status).count() as u64;
-        let areas = units::count(areas, "area", "areas");
-        text += &format!("{name:<12} {:>10}  {}  {areas}\n", units::size(bytes), share(bytes, all));
-    }
+    let mut text = statuses(&state.map);
     let (failed, slow) = (state.failed_reads, state.slow_reads);
     let failing = units::duration(outcome.unread[Side::Source.index()].failing);
     if failed + slow > 0 {
@@ -86,6 +76,21 @@ pub fn rescued(
         (Ended::Complete, Some(line)) => text += &format!("{:<12} haul {line} --retries 3\n", "try again"),
         (_, Some(line)) => text += &format!("{:<12} haul {line}\n", "continue"),
         _ => {}
+    }
+    text
+}
+
+/// A line for each status: bytes, share, areas.
+pub(super) fn statuses(map: &RescueMap) -> String {
+    let mut text = String::new();
+    for (status, name) in STATUSES {
+        let bytes = map.bytes(status);
+        if bytes == 0 && status != Status::Finished {
+            continue;
+        }
+        let areas = map.blocks().filter(|block| block.status == status).count() as u64;
+        let areas = units::count(areas, "area", "areas");
+        text += &format!("{name:<12} {:>10}  {}  {areas}\n", units::size(bytes), share(bytes, map.len_bytes()));
     }
     text
 }

@@ -155,10 +155,11 @@ impl Bench {
         write("from", b"1M 64K\n0 4K\n");
         write("to", b"64K 68K\n");
         fs::create_dir(directory.join("backup")).expect("the directory can be created");
-        if line.contains("journal import") {
-            write("sdb.map", format!("# Mapfile.\n0x0 + 1\n0x0 {DISK_BYTES:#x} +\n").as_bytes());
+        for name in ["sdb.map", "sdb.img.map", "monday.map", "tuesday.map", "first.map", "second.map"] {
+            if line.contains("journal import") || line.starts_with("haul map ") {
+                write(name, format!("# Mapfile.\n0x0 + 1\n0x0 {DISK_BYTES:#x} +\n").as_bytes());
+            }
         }
-        // Each copy creates its image.
         let creates = line.starts_with("haul copy") || line.starts_with("haul rescue");
         if line.contains("used.map") {
             write("used.map", format!("0x0 + 1\n0x0 0x10000 +\n0x10000 {:#x} ?\n", DISK_BYTES - 65536).as_bytes());

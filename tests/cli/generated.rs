@@ -123,6 +123,7 @@ fn man_pages_have_every_option_of_the_help() {
         let below: &[&str] = match verb.as_str() {
             "pattern" => &["write", "check"],
             "manifest" => &["show", "diff"],
+            "map" => &["show", "compare", "complete"],
             "journal" => &["export", "import"],
             _ => &[""],
         };

@@ -34,7 +34,8 @@ fn help_and_version_are_commands() {
 fn help_names_every_command_and_the_fronts() {
     for text in [printed(&["-h"]), printed(&["--help"])] {
         let named = |name: &str| text.lines().any(|line| line.trim_start().starts_with(&format!("{name} ")));
-        let names = "copy verify manifest pattern journal tune profile list dd sg_dd sgp_dd sgm_dd help version";
+        let names =
+            "copy rescue map verify manifest pattern journal tune profile list dd sg_dd sgp_dd sgm_dd help version";
         for name in names.split(' ') {
             assert!(named(name), "{name} is not in\n{text}");
         }

@@ -44,6 +44,7 @@ mod locks;
 mod locks_beneath;
 mod long_names;
 mod manifest;
+mod map;
 mod mapfile;
 mod measured_faults;
 mod nbd;

@@ -206,6 +206,10 @@ fn manifests_and_their_reports_match_the_schemas() {
     report("manifest", path, &["manifest", "show", "--json", "m"]);
     report("manifest_diff", path, &["manifest", "diff", "--json", "m", "n"]);
     report("not_begun", path, &["manifest", "show", "--json", "nosuch"]);
+    fs::write(path.join("map"), "0x200 - 2\n0x200 0x1000 +\n0x1200 0x200 -\n").expect("the file can be written");
+    let map = report("map", path, &["map", "show", "--json", "map"]);
+    assert_eq!((&map["untried_bytes"], &map["blocks"][2]["status"]), (&json!(512), &json!("bad")));
+    report("not_begun", path, &["map", "show", "--json", "nosuch"]);
     for (name, kinds) in [("m", &["head", "block", "closing"]), ("n", &["head", "zeros", "closing"])] {
         assert_eq!(kinds_of_lines(&path.join(name), "manifest"), kinds.iter().copied().collect(), "{name}");
     }

@@ -18,7 +18,7 @@ use std::time::Duration;
 const EXAMPLES: &str = include_str!("help/examples.txt");
 const GUIDE: &str = include_str!("help/guide.txt");
 const STATUS: &str = include_str!("help/status.txt");
-const SEE_ALSO: &str = "# SEE ALSO\nhaul(1), haul-copy(1), haul-journal(1), ddrescue(1), ddrescuelog(1), smartctl(8)\n";
+const SEE_ALSO: &str = "# SEE ALSO\nhaul(1), haul-copy(1), haul-map(1), ddrescue(1), ddrescuelog(1), smartctl(8)\n";
 
 /// Smallest size to skip, as in GNU ddrescue, in bytes.
 const SKIP_BYTES_MIN: u64 = 64 << 10;

@@ -15,7 +15,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 /// Opens a record file for reading; anything but a regular file is refused.
-fn opened(what: &str, path: &Path) -> Result<BufReader<File>> {
+pub(crate) fn opened(what: &str, path: &Path) -> Result<BufReader<File>> {
     let failed = |error: FileError| {
         let refused = matches!(error, FileError::NotRegular(_));
         let kind = if refused { Kind::Refused } else { Kind::Open };

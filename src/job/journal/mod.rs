@@ -23,7 +23,7 @@ use crate::ledger::journal::{Head, Journal};
 use crate::ledger::{FaultKind, SideIdentity};
 use crate::plan::{JournalChoice, Options, words};
 pub(crate) use directories::{all as directories_of_devices, keep_in};
-pub(crate) use exchange::{Exported, Imported, export, import};
+pub(crate) use exchange::{Exported, Imported, export, import, opened};
 use journal_writer::JournalWriter;
 pub(crate) use pending::{PendingCopies, find_all};
 pub(crate) use place::{any_exists, of as place_of, of_device, of_related, prepare, start_on_disk};

@@ -1,6 +1,7 @@
 //! GNU ddrescue's mapfile: which parts of a source were read, are unreadable, or were not tried yet.
 //!
 //! The format is described in the chapter "Mapfile structure" of its manual, and read as in ddrescuelog 1.27.
+mod combine;
 mod file;
 mod kept;
 mod parse;
@@ -8,6 +9,7 @@ mod parse;
 mod tests;
 mod write;
 
+pub use combine::Combination;
 pub use file::MapfileFile;
 pub use kept::KeptMapfile;
 

@@ -19,6 +19,18 @@ impl Mapfile {
     /// A line that does not follow the manual, blocks with gaps or overlaps, no status line. ddrescue writes
     /// its mapfile at once and accepts a last line without a newline; so does this.
     pub fn parse(input: impl BufRead) -> Result<Self, Fault> {
+        Self::parse_blocks(input, false)
+    }
+
+    /// The same, for a mapfile with gaps between its blocks; they become blocks that are not tried.
+    ///
+    /// # Errors
+    /// Those of [`Mapfile::parse`] except for gaps.
+    pub fn parse_with_gaps(input: impl BufRead) -> Result<Self, Fault> {
+        Self::parse_blocks(input, true)
+    }
+
+    fn parse_blocks(input: impl BufRead, with_gaps: bool) -> Result<Self, Fault> {
         let mut lines = Lines::new(RecordFile::Mapfile, input);
         let mut comments = Vec::new();
         let mut map: Option<Mapfile> = None;
@@ -44,10 +56,26 @@ impl Mapfile {
             let taken_in = match &mut map {
                 None => status_line(&fields)
                     .map(|made| map = Some(Mapfile { comments: std::mem::take(&mut comments), ..made })),
-                Some(map) => block(&fields, map.blocks.last()).map(|block| map.blocks.extend(block)),
+                Some(map) => block(&fields).and_then(|block| map.append(block, with_gaps)),
             };
             taken_in.map_err(|kind| lines.fault(kind))?;
         }
+    }
+}
+
+impl Mapfile {
+    /// Appends a block, and before it the gap to the last one, if there may be gaps. ddrescue accepts empty blocks;
+    /// they have no effect.
+    fn append(&mut self, block: Block, with_gaps: bool) -> Result<(), FaultKind> {
+        let offset = block.extent.offset;
+        if let Some(end) = self.blocks.last().map(|before| before.extent.end()).filter(|end| *end != offset) {
+            if !with_gaps || end > offset {
+                return invalid(format!("the block before ends at byte {end}, this one begins at {offset}"));
+            }
+            self.blocks.push(Block { extent: Extent::new(end, offset - end), status: Status::Untried });
+        }
+        self.blocks.extend((!block.extent.is_empty()).then_some(block));
+        Ok(())
     }
 }
 
@@ -82,8 +110,8 @@ fn pass_digits(pass: &str) -> bool {
     pass.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `pos size status`, contiguous with the previous block; `None` for an empty block, which ddrescue accepts.
-fn block(fields: &[&str], last: Option<&Block>) -> Result<Option<Block>, FaultKind> {
+/// `pos size status`.
+fn block(fields: &[&str]) -> Result<Block, FaultKind> {
     let &[pos, size, status] = fields else {
         return invalid("a block has a position, a size and a status".into());
     };
@@ -94,11 +122,7 @@ fn block(fields: &[&str], last: Option<&Block>) -> Result<Option<Block>, FaultKi
     if offset.checked_add(len).is_none_or(|end| end > i64::MAX as u64) {
         return invalid(format!("invalid block of {len} bytes at byte {offset}"));
     }
-    let extent = Extent::new(offset, len);
-    if let Some(before) = last.filter(|before| before.extent.end() != offset) {
-        return invalid(format!("the block before ends at byte {}, this one begins at {offset}", before.extent.end()));
-    }
-    Ok((!extent.is_empty()).then_some(Block { extent, status: *status }))
+    Ok(Block { extent: Extent::new(offset, len), status: *status })
 }
 
 /// A number in the syntax of C++: decimal, `0x` hexadecimal or `0` octal, below 2⁶³.

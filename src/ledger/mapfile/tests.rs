@@ -49,6 +49,18 @@ fn numbers_may_be_decimal_hexadecimal_or_octal_and_comments_are_ignored() {
 }
 
 #[test]
+fn gaps_are_blocks_that_are_not_tried_where_they_are_accepted() {
+    let text = |middle: &str| format!("0 ? 1\n16 16 +\n{middle}64 16 -\n");
+    let parsed = |text: &str| Mapfile::parse_with_gaps(text.as_bytes());
+    assert_eq!(parsed(&text("")).unwrap(), parsed(&text("32 32 ?\n")).unwrap());
+    let blocks: Vec<_> = parsed(&text("40 0 +\n")).unwrap().blocks.iter().map(|block| block.extent).collect();
+    assert_eq!(blocks.iter().map(|extent| extent.len).sum::<u64>(), 64, "{blocks:?}");
+    for refused in [text("8 8 +\n"), text("24 16 +\n"), text("32 40 +\n")] {
+        assert!(parsed(&refused).is_err(), "{refused}");
+    }
+}
+
+#[test]
 fn errors_are_reported_with_their_line() {
     let cases = [
         ("0 ? 1\n0 10 +\n11 5 +\n", 3, "ends at byte 10"),
