@@ -155,6 +155,7 @@ complete -c haul -n "__fish_haul_using_subcommand rescue" -s M -l retrim -d 'Tri
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s y -l yes -d 'Overwrite DST without asking'
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s v -l verbose -d 'Print the full report; -vv: and the plan\'s reasons'
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s q -l quiet -d 'Print nothing but errors'
+complete -c haul -n "__fish_haul_using_subcommand rescue" -l json -d 'Print the result as JSON on standard output'
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand map; and not __fish_seen_subcommand_from show compare done and or xor not complete" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"

@@ -47,6 +47,8 @@ struct RescueFile {
 pub(crate) struct Rescued {
     pub(crate) finished: Finished,
     pub(crate) state: SharedRescue,
+    /// Whether everything that the run has rescued is durable and in the mapfile.
+    pub(crate) is_saved: bool,
     /// Why the last writing of the mapfile failed.
     pub(crate) unsaved: Option<Error>,
 }
@@ -191,7 +193,7 @@ impl Opened {
         let unsaved = if is_known { locked(&file).save(&last, last.map.clone()).err() } else { None };
         let (behind, journal) = (Vec::new(), None);
         let finished = Copied { opened: self, outcome, series, started, behind, journal }.finish();
-        Rescued { finished, state, unsaved }
+        Rescued { finished, state, is_saved: is_known && unsaved.is_none(), unsaved }
     }
 }
 

@@ -1,12 +1,11 @@
 //! Maps of rescues: as a picture of letters, as JSON, and the differences of two.
 use super::columns::width;
-use super::json::SCHEMA;
+use super::json::{self, SCHEMA, object};
 use super::printable::printable;
 use super::rescue::{STATUSES, statuses};
 use super::units;
 use crate::core::Extent;
 use crate::core::rescue::{RescueMap, RescueStatus, Status};
-use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Rows of a picture, unless the source has fewer sectors.
@@ -33,65 +32,23 @@ pub struct ShownMap {
     pub pos: u64,
 }
 
-/// What `haul map show --json` prints.
-#[derive(Serialize)]
-struct MapReport<'a> {
-    schema: u32,
-    report: &'static str,
-    path: &'a str,
-    phase: &'static str,
-    pass: u32,
-    position_bytes: u64,
-    len_bytes: u64,
-    rescued_bytes: u64,
-    bad_bytes: u64,
-    unscraped_bytes: u64,
-    untrimmed_bytes: u64,
-    untried_bytes: u64,
-    blocks: Vec<BlockReport>,
-}
-
-/// A run of one status.
-#[derive(Serialize)]
-struct BlockReport {
-    offset_bytes: u64,
-    len_bytes: u64,
-    status: &'static str,
-}
-
-/// The name of a status in JSON.
-fn json_name(status: Status) -> &'static str {
-    match status {
-        Status::Finished => "rescued",
-        Status::Bad => "bad",
-        Status::Unscraped => "unscraped",
-        Status::Untrimmed => "untrimmed",
-        Status::Untried => "untried",
-    }
-}
-
 /// The map as a JSON document.
 pub fn json(shown: &ShownMap) -> String {
     let ShownMap { path, map, phase, pass, pos } = shown;
-    let blocks = map.blocks().map(|block| BlockReport {
-        offset_bytes: block.extent.offset,
-        len_bytes: block.extent.len,
-        status: json_name(block.status),
-    });
-    super::json::text(&MapReport {
+    json::text(&object! {
         schema: SCHEMA,
         report: "map",
         path,
         phase: phase.name(),
-        pass: *pass,
-        position_bytes: *pos,
+        pass,
+        position_bytes: pos,
         len_bytes: map.len_bytes(),
         rescued_bytes: map.bytes(Status::Finished),
         bad_bytes: map.bytes(Status::Bad),
         unscraped_bytes: map.bytes(Status::Unscraped),
         untrimmed_bytes: map.bytes(Status::Untrimmed),
         untried_bytes: map.bytes(Status::Untried),
-        blocks: blocks.collect(),
+        blocks: json::blocks(map),
     })
 }
 

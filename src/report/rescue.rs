@@ -1,4 +1,5 @@
 //! What a rescue has found, as text.
+use super::json::RescueEnd;
 use super::printable::{printable, shell_line};
 use super::units;
 use crate::core::rescue::{RescueMap, RescueState, RescueStopped, Status};
@@ -43,14 +44,9 @@ pub fn missing_bytes(state: &RescueState, domain: Option<&ExtentSet>) -> u64 {
     }
 }
 
-/// How a rescue ended; `words`: the command line that continues it, if that makes sense.
-pub fn rescued(
-    state: &RescueState,
-    outcome: &Outcome,
-    path: &Path,
-    missing_bytes: u64,
-    words: Option<&[String]>,
-) -> String {
+/// How a rescue ended, and the command that continues it, if that makes sense.
+pub fn rescued(end: &RescueEnd<'_>) -> String {
+    let RescueEnd { state, outcome, .. } = end;
     let mut text = statuses(&state.map);
     let (failed, slow) = (state.failed_reads, state.slow_reads);
     let failing = units::duration(outcome.unread[Side::Source.index()].failing);
@@ -58,7 +54,7 @@ pub fn rescued(
         text += &format!("{:<12} {failed} failed in {failing}, {slow} slow\n", "reads");
     }
     text += &format!("{:<12} {}\n", "time", units::duration(outcome.elapsed));
-    text += &format!("{:<12} {}\n", "map", shown(path));
+    text += &format!("{:<12} {}\n", "map", shown(end.map));
     match state.stopped {
         Some(RescueStopped::NoNewBytes(time)) => {
             text += &format!("{:<12} nothing was read for {} (--stop-after)\n", "ended", units::duration(time));
@@ -71,11 +67,9 @@ pub fn rescued(
         }
         None => {}
     }
-    let line = words.filter(|_| missing_bytes > 0).map(shell_line);
-    match (&outcome.ended, line) {
-        (Ended::Complete, Some(line)) => text += &format!("{:<12} haul {line} --retries 3\n", "try again"),
-        (_, Some(line)) => text += &format!("{:<12} haul {line}\n", "continue"),
-        _ => {}
+    if let Some(line) = end.next_command() {
+        let name = if matches!(outcome.ended, Ended::Complete) { "try again" } else { "continue" };
+        text += &format!("{name:<12} {}\n", shell_line(line));
     }
     text
 }

@@ -97,7 +97,19 @@ fn areas(map: &Path, status: char) -> Vec<Range<u64>> {
 #[test]
 fn everything_readable_is_rescued_and_ddrescue_agrees_with_the_map() {
     let Some(scene) = Scene::new() else { return };
-    let messages = stderr(&scene.haul(&[]).code(1));
+    let ended = scene.haul(&["--json"]).code(1);
+    let messages = stderr(&ended);
+    let report: serde_json::Value = serde_json::from_slice(&ended.get_output().stdout).unwrap();
+    let bad = report["blocks"].as_array().unwrap().iter().filter(|block| block["status"] == "bad");
+    let bad: Vec<Range<u64>> = bad
+        .map(|block| (block["offset_bytes"].as_u64().unwrap(), block["len_bytes"].as_u64().unwrap()))
+        .map(|(offset, len)| offset..offset + len)
+        .collect();
+    assert_eq!(bad, BAD);
+    let missing: u64 = BAD.iter().map(|bad| bad.end - bad.start).sum();
+    assert_eq!((report["missing_bytes"].as_u64(), report["is_saved"].as_bool()), (Some(missing), Some(true)));
+    assert!(report["failed_reads"].as_u64() >= Some(BAD.len() as u64), "{report}");
+    assert_eq!(report["next_command"].as_array().and_then(|words| words.last()), Some(&serde_json::json!("3")));
     assert!(messages.contains("bad sectors") && messages.contains("4 areas"), "{messages}");
     assert!(messages.contains("--retries 3"), "it does not say what to do next: {messages}");
     scene.is_rescued();

@@ -210,6 +210,9 @@ fn manifests_and_their_reports_match_the_schemas() {
     let map = report("map", path, &["map", "show", "--json", "map"]);
     assert_eq!((&map["untried_bytes"], &map["blocks"][2]["status"]), (&json!(512), &json!("bad")));
     report("not_begun", path, &["map", "show", "--json", "nosuch"]);
+    let rescue = report("rescue", path, &["rescue", "--json", "a", "rescued"]);
+    assert_eq!((&rescue["missing_bytes"], &rescue["next_command"]), (&json!(0), &json!(null)));
+    report("not_begun", path, &["rescue", "--json", "nosuch", "rescued"]);
     for (name, kinds) in [("m", &["head", "block", "closing"]), ("n", &["head", "zeros", "closing"])] {
         assert_eq!(kinds_of_lines(&path.join(name), "manifest"), kinds.iter().copied().collect(), "{name}");
     }

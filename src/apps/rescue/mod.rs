@@ -5,13 +5,15 @@ pub(in crate::apps) mod words;
 
 use crate::apps::command::Call;
 use crate::apps::console::Console;
-use crate::apps::exit::Exit;
+use crate::apps::exit::{Exit, printed};
+use crate::core::rescue::Status;
 use crate::core::{Ended, Result, locked};
 use crate::job::Prepared;
 use crate::job::operator::Operator;
 use crate::job::rescue::Rescue;
 use crate::plan::Verbosity;
-use crate::report::{rescue as report, text};
+use crate::report::json::{self, RescueEnd};
+use crate::report::{Out, rescue as report, text};
 use decide::{changes, map_path, may_overwrite, not_a_side, rescue_plan};
 use options::RescueOptions;
 use std::sync::Arc;
@@ -41,20 +43,24 @@ fn rescue(options: &RescueOptions, call: &Call<'_>) -> Result<Exit> {
         out.eprint(&text::info(&report::begins(&locked(&rescue.state), &path)));
     }
     let (domain, retries) = (how.domain.clone(), how.retries);
+    let rescued_before_bytes = locked(&rescue.state).map.bytes(Status::Finished);
     let rescued = confirmed.open()?.rescue(rescue, how);
     let state = locked(&rescued.state);
     let outcome = &rescued.finished.outcome;
     let missing = report::missing_bytes(&state, domain.as_ref());
-    if let Ended::Failed(error) = &outcome.ended {
-        out.eprint(&text::error(error));
-    }
-    if !matches!(copy.verbosity, Verbosity::Quiet) || missing > 0 {
-        let continues = matches!(outcome.ended, Ended::Interrupted(_)) || retries == Some(0);
-        out.eprint(&report::rescued(&state, outcome, &path, missing, continues.then_some(call.words)));
-    }
-    for error in rescued.unsaved.iter().chain(&rescued.finished.failed_files) {
-        out.eprint(&text::error(error));
-    }
+    let continues = missing > 0 && (matches!(outcome.ended, Ended::Interrupted(_)) || retries == Some(0));
+    let end = RescueEnd {
+        sides: [&source, &dest],
+        map: &path,
+        state: &state,
+        rescued_before_bytes,
+        missing_bytes: missing,
+        outcome,
+        is_saved: rescued.is_saved,
+        args: call.words,
+        continues,
+    };
+    let shown = print(options, &end, out);
     let exit = match &outcome.ended {
         Ended::Complete if missing > 0 => Exit::Status(Exit::UNREAD),
         Ended::Complete => Exit::Status(0),
@@ -62,6 +68,19 @@ fn rescue(options: &RescueOptions, call: &Call<'_>) -> Result<Exit> {
         Ended::OutOfTime => Exit::Status(Exit::OUT_OF_TIME),
         Ended::Failed(error) => Exit::Status(error.kind.exit_status().max(1)),
     };
-    let failed = rescued.unsaved.is_some() || rescued.finished.is_elsewhere;
-    Ok(console.end(if failed { exit.at_least(1) } else { exit }))
+    let mut failures = rescued.unsaved.iter().chain(&rescued.finished.failed_files).peekable();
+    let exit = if failures.peek().is_some() || rescued.finished.is_elsewhere { exit.at_least(1) } else { exit };
+    failures.for_each(|error| out.eprint(&text::error(error)));
+    Ok(console.end(if shown == Exit::Status(0) { exit } else { exit.at_least(1) }))
+}
+
+/// Prints the result: the error that ended it, the text, and the JSON document.
+fn print(options: &RescueOptions, end: &RescueEnd<'_>, out: Out) -> Exit {
+    if let Ended::Failed(error) = &end.outcome.ended {
+        out.eprint(&text::error(error));
+    }
+    if !matches!(options.copy.verbosity, Verbosity::Quiet) || end.missing_bytes > 0 {
+        out.eprint(&report::rescued(end));
+    }
+    if options.json { printed(out, &json::text(&json::rescue(end))) } else { Exit::Status(0) }
 }

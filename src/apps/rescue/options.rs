@@ -22,4 +22,6 @@ pub(crate) struct RescueOptions {
     pub(in crate::apps) slow_bytes_per_s: Option<u64>,
     pub(in crate::apps) error_bytes_per_s_max: Option<u64>,
     pub(in crate::apps) stop_after: Option<Duration>,
+    /// Print the result as JSON.
+    pub(in crate::apps) json: bool,
 }

@@ -153,6 +153,12 @@ pub(crate) struct RescueArguments {
 
     #[command(flatten)]
     verbosity: VerbosityArguments,
+
+    /// Print the result as JSON on standard output
+    ///
+    /// Print the result, with all areas of the map, as one JSON document on standard output.
+    #[arg(long, help_heading = "Output")]
+    json: bool,
 }
 
 /// Passes over bad sectors; `None`: without end.
@@ -191,7 +197,7 @@ impl Words for RescueArguments {
             Ok(words.map(|words| address(name, words)).transpose()?.map(PathBuf::from))
         };
         if self.progress == Some(ProgressStyle::Json) {
-            let what = "--progress json: haul rescue has no JSON; its map is the record for programs";
+            let what = "--progress json: haul rescue has --json for its result, and its map at any time";
             return Err((ErrorKind::InvalidValue, what.to_owned()));
         }
         let copy = Options {
@@ -227,6 +233,7 @@ impl Words for RescueArguments {
             slow_bytes_per_s: self.min_slow_rate,
             error_bytes_per_s_max: self.max_error_rate,
             stop_after: self.stop_after,
+            json: self.json,
         })
     }
 
@@ -239,5 +246,9 @@ impl Words for RescueArguments {
 
     fn run(options: &RescueOptions, call: &Call<'_>) -> crate::core::Result<Exit> {
         super::rescue(options, call)
+    }
+
+    fn json_report(options: &RescueOptions) -> Option<&'static str> {
+        options.json.then_some("rescue")
     }
 }

@@ -9,6 +9,7 @@ mod not_started;
 mod outcome;
 mod pending;
 mod plan;
+mod rescue;
 mod runs;
 
 pub use devices::devices;
@@ -17,6 +18,7 @@ pub use not_started::{NotStarted, failed, not_started};
 pub use outcome::outcome;
 pub use pending::journals;
 pub use plan::plan;
+pub use rescue::{RescueEnd, blocks, rescue};
 pub use runs::RunReport;
 
 use serde::Serialize;

@@ -1,0 +1,117 @@
+//! The result of a rescue, and the areas of its map.
+use super::{FailureReport, SCHEMA, command_line, object};
+use crate::core::rescue::{RescueMap, RescueState, RescueStopped, Status};
+use crate::core::{Ended, Facts, Outcome, Side};
+use serde::Serialize;
+use std::path::Path;
+
+/// What is known about a rescue that has ended.
+#[derive(Debug)]
+pub struct RescueEnd<'a> {
+    /// The source and the dest.
+    pub sides: [&'a Facts; 2],
+    /// The path of the map.
+    pub map: &'a Path,
+    /// The state after the run.
+    pub state: &'a RescueState,
+    /// Bytes that were rescued before the run.
+    pub rescued_before_bytes: u64,
+    /// Bytes that were not rescued, of all or of the domain.
+    pub missing_bytes: u64,
+    /// The outcome of the run.
+    pub outcome: &'a Outcome,
+    /// Whether what the run has rescued is durable and in the map.
+    pub is_saved: bool,
+    /// The command line as given, without the name of the program.
+    pub args: &'a [String],
+    /// Whether the same command makes sense again.
+    pub continues: bool,
+}
+
+impl RescueEnd<'_> {
+    /// The command line to run next, if any makes sense: the same one continues, and after all passes retries.
+    pub fn next_command(&self) -> Option<Vec<&str>> {
+        let retries = matches!(self.outcome.ended, Ended::Complete).then_some(["--retries", "3"]);
+        self.continues.then(|| command_line(self.args).into_iter().chain(retries.into_iter().flatten()).collect())
+    }
+}
+
+/// The result of a rescue.
+pub fn rescue(end: &RescueEnd<'_>) -> impl Serialize {
+    let RescueEnd { sides: [source, dest], state, outcome, .. } = end;
+    let map = &state.map;
+    let (status, signal, error) = match &outcome.ended {
+        Ended::Complete => ("complete", None, None),
+        Ended::Interrupted(signal) => ("interrupted", Some(*signal), None),
+        Ended::OutOfTime => ("out_of_time", None, None),
+        Ended::Failed(error) => ("failed", None, Some(FailureReport::from(&**error))),
+    };
+    object! {
+        schema: SCHEMA,
+        report: "rescue",
+        version: env!("CARGO_PKG_VERSION"),
+        command: command_line(end.args),
+        status,
+        signal,
+        error,
+        stopped: state.stopped.map(|why| match why {
+            RescueStopped::NoNewBytes(_) => "no_new_bytes",
+            RescueStopped::ErrorRate(_) => "error_rate",
+        }),
+        source: side(source),
+        dest: side(dest),
+        map: end.map.to_string_lossy(),
+        is_saved: end.is_saved,
+        phase: state.phase.name(),
+        pass: state.pass,
+        position_bytes: state.pos,
+        len_bytes: map.len_bytes(),
+        rescued_before_bytes: end.rescued_before_bytes,
+        missing_bytes: end.missing_bytes,
+        rescued_bytes: map.bytes(Status::Finished),
+        bad_bytes: map.bytes(Status::Bad),
+        unscraped_bytes: map.bytes(Status::Unscraped),
+        untrimmed_bytes: map.bytes(Status::Untrimmed),
+        untried_bytes: map.bytes(Status::Untried),
+        blocks: blocks(map),
+        failed_reads: state.failed_reads,
+        slow_reads: state.slow_reads,
+        failing_s: outcome.unread[Side::Source.index()].failing.as_secs_f64(),
+        elapsed_s: outcome.elapsed.as_secs_f64(),
+        next_command: end.next_command(),
+    }
+}
+
+fn side(facts: &Facts) -> impl Serialize + use<'_> {
+    let identity = &facts.identity;
+    object! {
+        address: &facts.address,
+        path: facts.path.to_string_lossy(),
+        model: &identity.model,
+        serial: &identity.serial,
+        wwn: &identity.wwn,
+        transport: &identity.transport,
+    }
+}
+
+/// The areas of a map, from byte 0 to its end.
+pub fn blocks(map: &RescueMap) -> Vec<impl Serialize + use<>> {
+    let block = |block: crate::core::rescue::StatusBlock| {
+        object! {
+            offset_bytes: block.extent.offset,
+            len_bytes: block.extent.len,
+            status: status(block.status),
+        }
+    };
+    map.blocks().map(block).collect()
+}
+
+fn status(status: Status) -> &'static str {
+    match status {
+        Status::Finished => "rescued",
+        Status::Bad => "bad",
+        Status::Unscraped => "unscraped",
+        Status::Untrimmed => "untrimmed",
+        Status::Untried => "untried",
+    }
+}
