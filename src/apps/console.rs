@@ -122,10 +122,10 @@ impl Operator for Console {
     }
 
     fn begin(&self, run: Run<'_>) -> Arc<dyn RunDisplay> {
-        let Run { plan, ends, stop, watched, forecast } = run;
+        let Run { plan, ends, stop, watched, forecast, rescue } = run;
         let mut begun = None;
         self.signals.begin(|| {
-            let progress = begun.insert(Arc::new(Progress::start(self.style, plan, watched, forecast)));
+            let progress = begun.insert(Arc::new(Progress::start(self.style, plan, watched, forecast, rescue)));
             Running { stop: stop.clone(), ends: ends.to_vec(), progress: Some(progress.clone()) }
         });
         let progress = begun.expect("it has begun");

@@ -1,6 +1,7 @@
 //! The interface to the caller of a job: asks before data is overwritten, and receives progress.
 use super::journal::{ResumeChoice, Unfinished};
 use super::undo::PutBack;
+use crate::core::rescue::SharedRescue;
 use crate::core::{Error, Facts, Observer, Plan, PlanNotes, Result, RunTally, Series, Stop};
 use crate::engine::Endpoints;
 use crate::measure::Forecast;
@@ -15,6 +16,8 @@ pub(crate) struct Run<'a> {
     /// Its tally, or those of several concurrent runs, one for each destination of the plan.
     pub(crate) watched: &'a [RunTally],
     pub(crate) forecast: Option<Forecast>,
+    /// Its state, if it is a rescue.
+    pub(crate) rescue: Option<SharedRescue>,
 }
 
 /// The display of a run.

@@ -184,7 +184,12 @@ impl Opened {
         let (plan, ends) = (&self.plans.all.plan, &self.ends);
         let mut schedule = schedules::rescue(how, state.clone());
         let task = Task::new(plan, ends, &mut *schedule, &NoObserver);
-        let task = Task { keeping: Some(keeping), tally: Some(Arc::new(Tally::default())), ..task };
+        let task = Task {
+            keeping: Some(keeping),
+            tally: Some(Arc::new(Tally::default())),
+            rescue: Some(state.clone()),
+            ..task
+        };
         let (outcome, series) = self.session.run_shown(task);
         // After a failed flush it is unknown what the dest has: the mapfile remains that of the last flush.
         let dest_failed = matches!(&outcome.ended, Ended::Failed(error) if error.side == Some(Side::Dest));

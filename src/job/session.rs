@@ -2,6 +2,7 @@
 //! them.
 use super::estimate::Estimated;
 use super::operator::{Operator, Run, RunDisplay};
+use crate::core::rescue::SharedRescue;
 use crate::core::{
     CheckpointPlan, Event, Observer, Outcome, Plan, RunTally, Schedule, Series, Side, Stop, Tally, run_beside,
 };
@@ -37,6 +38,8 @@ pub(crate) struct Task<'a> {
     pub(crate) keeping: Option<CheckpointPlan>,
     /// A tally that an observer reads; `None`: no observer.
     pub(crate) tally: Option<Arc<Tally>>,
+    /// The state of a rescue.
+    pub(crate) rescue: Option<SharedRescue>,
 }
 
 impl<'a> Task<'a> {
@@ -47,7 +50,7 @@ impl<'a> Task<'a> {
         schedule: &'a mut dyn Schedule,
         observer: &'a dyn Observer,
     ) -> Self {
-        Task { plan, ends, schedule, observer, keeping: None, tally: None }
+        Task { plan, ends, schedule, observer, keeping: None, tally: None, rescue: None }
     }
 }
 
@@ -78,7 +81,7 @@ impl Session {
 
     /// The same, and returns the course of the run.
     pub(crate) fn run_shown(&self, task: Task<'_>) -> (Outcome, Series) {
-        let Task { plan, ends, schedule, observer, keeping, tally } = task;
+        let Task { plan, ends, schedule, observer, keeping, tally, rescue } = task;
         if let Some(OneOfSeveral { tally, shown }) = &self.among {
             let outcome =
                 engine::run_keeping(plan, ends, schedule, engine::Watch::new(&self.stop, tally, observer), keeping);
@@ -91,7 +94,8 @@ impl Session {
         let already_bytes = keeping.as_ref().map_or(0, |keeping| keeping.already.total_bytes());
         let estimate = estimated.map(|estimated| estimated.behind(already_bytes, !plan.hashes.is_empty()));
         let forecast = estimated.map(|estimated| estimated.forecast.clone());
-        let shown = self.show(plan, ends, &[RunTally { tally: tally.clone(), total_bytes: plan.len }], forecast);
+        let shown =
+            self.show(plan, ends, &[RunTally { tally: tally.clone(), total_bytes: plan.len }], forecast, rescue);
         let both = ObserverPair { shown: &*shown, observer };
         let mut outcome =
             engine::run_keeping(plan, ends, schedule, engine::Watch::new(&self.stop, &tally, &both), keeping);
@@ -114,7 +118,7 @@ impl Session {
     ) -> Vec<T> {
         let watched = |(_, len): &(J, u64)| RunTally { tally: Arc::default(), total_bytes: Some(*len) };
         let runs: Vec<RunTally> = jobs.iter().map(watched).collect();
-        let shown = self.show(plan, ends, &runs, None);
+        let shown = self.show(plan, ends, &runs, None, None);
         let done = thread::scope(|scope| {
             let run = |((job, _), watched): ((J, u64), &RunTally)| {
                 let among = Some(OneOfSeveral { tally: watched.tally.clone(), shown: shown.clone() });
@@ -137,8 +141,9 @@ impl Session {
         ends: &Endpoints,
         watched: &[RunTally],
         forecast: Option<Forecast>,
+        rescue: Option<SharedRescue>,
     ) -> Arc<dyn RunDisplay> {
-        self.operator.begin(Run { plan, ends, stop: &self.stop, watched, forecast })
+        self.operator.begin(Run { plan, ends, stop: &self.stop, watched, forecast, rescue })
     }
 }
 

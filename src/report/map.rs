@@ -83,7 +83,7 @@ fn picture(map: &RescueMap, width: usize) -> String {
 }
 
 /// The letter of each cell.
-fn cells(map: &RescueMap, cell_bytes: u64) -> Vec<char> {
+pub(super) fn cells(map: &RescueMap, cell_bytes: u64) -> Vec<char> {
     let mut ranks = vec![SHOWN_FIRST.len() - 1; map.len_bytes().div_ceil(cell_bytes) as usize];
     for block in map.blocks() {
         let rank = SHOWN_FIRST.iter().position(|status| *status == block.status).unwrap_or(0);

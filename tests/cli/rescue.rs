@@ -1,7 +1,7 @@
 //! `haul rescue`, and GNU ddrescue with the same map: either continues what the other began.
 use crate::support::{
-    FailingDisk, Fails, LoopDevice, Running, ScratchDir, has, haul, haul_limited, haul_path, in_one_line, scratch,
-    state_home, stderr, write_noise,
+    FailingDisk, Fails, LoopDevice, Running, ScratchDir, Terminal, has, haul, haul_command, haul_limited, haul_path,
+    in_one_line, scratch, state_home, stderr, write_noise,
 };
 use rustix::process::{Pid, Signal};
 use std::fs;
@@ -123,6 +123,26 @@ fn everything_readable_is_rescued_and_ddrescue_agrees_with_the_map() {
         assert!(warned.contains("does not name its source"), "{warned}");
         scene.is_rescued();
     }
+}
+
+#[test]
+fn the_display_shows_phase_failures_and_a_picture() {
+    let Some(scene) = Scene::new() else { return };
+    let [source, dest, map] = scene.operands();
+    let words = ["rescue", "--retries", "1", "--max-read-rate", "2M", &source, &dest, &map];
+    let (shown, status) = Terminal::sized(80, 24, haul_command(&words)).end();
+    assert_eq!(status, 1, "{}", shown.text);
+    assert!(shown.text.contains("copying, pass 1, failed 65.5 kB in 1 area "), "{}", shown.text);
+    let lines = shown.lines();
+    // The rows of one drawing and the first of the next one may be on one line.
+    let rows: Vec<&str> = lines.split(|letter| !"+-/*?".contains(letter)).filter(|row| row.len() > 70).collect();
+    assert!(rows.iter().any(|row| row.contains("+*") && row.ends_with('?')), "{rows:?}");
+    assert!(rows.iter().all(|row| row.len() < 80), "{rows:?}");
+
+    fs::remove_file(&map).unwrap();
+    fs::remove_file(&dest).unwrap();
+    let logged = stderr(&scene.haul(&["--progress", "plain", "--max-read-rate", "2M"]).code(1));
+    assert!(logged.contains("copying, pass 1"), "{logged}");
 }
 
 #[test]

@@ -146,7 +146,8 @@ pub(crate) struct RescueArguments {
 
     /// auto, bar, plain, none
     ///
-    /// Progress display on standard error, as in haul copy; json is not available.
+    /// Progress display on standard error. auto: a bar on a terminal, with the phase, what failed, the time without a
+    /// new byte and a picture in letters, of which haul-map(1) has a list; a line every few seconds otherwise.
     #[arg(long, value_name = "STYLE", value_parser = words::progress(), help_heading = "Output")]
     #[arg(hide_possible_values = true)]
     progress: Option<ProgressStyle>,

@@ -152,7 +152,7 @@ fn bar(bytes: u64, total: u64, width: usize) -> String {
 
 /// The first choice that fits; if none does, the last one truncated and without colour, whose end might be
 /// lost.
-fn fitting(choices: &[String], width: usize) -> String {
+pub(super) fn fitting(choices: &[String], width: usize) -> String {
     let fits = |choice: &&String| columns(choice) <= width;
     if let Some(choice) = choices.iter().find(fits) {
         return choice.clone();

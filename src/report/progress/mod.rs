@@ -7,10 +7,13 @@ mod lines;
 mod meter;
 mod phrases;
 mod plain;
+mod rescue;
 mod sample;
 mod screen;
+mod subject;
 mod view;
 
+use crate::core::rescue::SharedRescue;
 use crate::core::{Event, Observer, Phase, Plan, RunTally, Series, Tally};
 use crate::measure::Forecast;
 use crate::plan::ProgressStyle;
@@ -27,6 +30,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SendError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+use subject::Subject;
 use view::View;
 
 /// Ten times per second: a bar moves smoothly, and the series of the page has samples of short copies, too.
@@ -55,6 +59,8 @@ struct Shared {
     screen: Screen,
     /// Address of the dest, for messages about the flush.
     dest: String,
+    /// The rescue, if it is one.
+    rescue: Option<SharedRescue>,
 }
 
 enum Message {
@@ -66,11 +72,24 @@ impl Progress {
     /// Starts the observer thread for a copy by `plan`. `runs` is its only run, or several concurrent ones, one
     /// for each dest of the plan; `forecast` is its estimate. `Auto` is a bar if standard error is a terminal,
     /// else plain lines; so is `Bar` without a terminal.
-    pub fn start(style: ProgressStyle, plan: &Plan, runs: &[RunTally], forecast: Option<Forecast>) -> Progress {
-        Progress::start_on(Screen::stderr(style), plan, runs, forecast)
+    /// `rescue` is its state if it is a rescue, and shown too.
+    pub fn start(
+        style: ProgressStyle,
+        plan: &Plan,
+        runs: &[RunTally],
+        forecast: Option<Forecast>,
+        rescue: Option<SharedRescue>,
+    ) -> Progress {
+        Progress::start_on(Screen::stderr(style), plan, runs, forecast, rescue)
     }
 
-    fn start_on(screen: Screen, plan: &Plan, runs: &[RunTally], forecast: Option<Forecast>) -> Progress {
+    fn start_on(
+        screen: Screen,
+        plan: &Plan,
+        runs: &[RunTally],
+        forecast: Option<Forecast>,
+        rescue: Option<SharedRescue>,
+    ) -> Progress {
         let expected_s = forecast.as_ref().and_then(Forecast::expected_s);
         let meter = Meter::new(plan.len, plan.limit_bytes_per_s.is_some());
         let shared = Arc::new(Shared {
@@ -81,6 +100,7 @@ impl Progress {
             series: Mutex::default(),
             screen,
             dest: printable(&plan.dest.address),
+            rescue,
         });
         if shared.screen.style() == ProgressStyle::Json {
             shared.screen.write(&lines::start(plan, expected_s));
@@ -95,7 +115,7 @@ impl Progress {
 
     /// The current progress on one line, as for SIGUSR1. In JSON if progress is JSON.
     pub fn status_line(&self) -> String {
-        self.shared.screen.status(&self.shared.look(), &self.shared.dest, &self.shared.dests.look())
+        self.shared.screen.status(&self.shared.look(), &self.shared.subject())
     }
 
     /// Prints the status line, above the bar if there is one, in any style.
@@ -168,6 +188,11 @@ impl Shared {
         sample.at
     }
 
+    /// What is displayed besides numbers.
+    fn subject(&self) -> Subject<'_> {
+        Subject { dest: &self.dest, dests: self.dests.look(), rescue: self.rescue.as_ref() }
+    }
+
     /// Takes a sample and returns the view to display.
     fn look(&self) -> View {
         self.sample();
@@ -192,9 +217,9 @@ impl Shared {
             }
             let elapsed = self.sample();
             match style {
-                ProgressStyle::Bar => self.screen.draw(&self.view(), &self.dest, &self.dests.look()),
+                ProgressStyle::Bar => self.screen.draw(&self.view(), &self.subject()),
                 ProgressStyle::Plain if pacer.is_due(elapsed) => {
-                    self.screen.write(&plain::lines(&self.view(), &self.dest, &self.dests.look()));
+                    self.screen.write(&plain::lines(&self.view(), &self.subject()));
                 }
                 ProgressStyle::Json if elapsed >= json_due => {
                     json_due = elapsed + JSON_GAP;
@@ -213,7 +238,8 @@ impl Shared {
         match (self.screen.style(), said) {
             (ProgressStyle::Json, said) => self.screen.write(&said.json(at)),
             (ProgressStyle::Plain, ProgressEvent::Began(Phase::Flushing)) if pacer.has_begun() => {
-                self.screen.write(&plain::lines(&self.look(), &self.dest, &[]));
+                let subject = Subject { dest: &self.dest, dests: Vec::new(), rescue: None };
+                self.screen.write(&plain::lines(&self.look(), &subject));
             }
             (ProgressStyle::Silent, _) => {}
             // Errors are printed even without progress.

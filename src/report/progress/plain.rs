@@ -1,6 +1,8 @@
 //! A line every few seconds, for logs, and the status line.
 use super::dests::DestView;
 use super::phrases::{amount, holdup, left, percent, rates, unread};
+use super::rescue;
+use super::subject::Subject;
 use super::view::View;
 use crate::core::Phase;
 use crate::report::columns::{message, whole};
@@ -38,9 +40,10 @@ fn line(view: &View, dest: &str) -> String {
     message("haul: ", "      ", &parts.iter().map(|part| whole(part)).collect::<Vec<_>>().join(", "))
 }
 
-/// The same, and a line for each of several dests.
-pub(super) fn lines(view: &View, dest: &str, dests: &[DestView]) -> String {
-    std::iter::once(line(view, dest)).chain(dests.iter().map(DestView::line)).collect()
+/// The same, and a line for each of several dests, or for a rescue.
+pub(super) fn lines(view: &View, subject: &Subject<'_>) -> String {
+    let Subject { dest, dests, rescue } = subject;
+    std::iter::once(line(view, dest)).chain(dests.iter().map(DestView::line)).chain(rescue.map(rescue::line)).collect()
 }
 
 /// Decides when lines are printed: after 1 s, then at intervals that double up to 30 s, so that a short copy

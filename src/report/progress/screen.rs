@@ -1,6 +1,6 @@
-use super::dests::DestView;
+use super::subject::Subject;
 use super::view::View;
-use super::{bar, plain};
+use super::{bar, plain, rescue};
 use crate::plan::ProgressStyle;
 use crate::report::bars;
 use anstream::{AutoStream, ColorChoice};
@@ -41,11 +41,13 @@ impl Screen {
     }
 
     /// Draws the bar, if there is one.
-    pub(super) fn draw(&self, view: &View, dest: &str, dests: &[DestView]) {
+    pub(super) fn draw(&self, view: &View, subject: &Subject<'_>) {
         let Some(bar) = &self.bar else { return };
         // indicatif bypasses anstream, so NO_COLOR is handled here.
         let choice = AutoStream::choice(&io::stderr());
-        bar.set_message(coloured(bar::lines(view, dest, dests, bars::columns() + 1), choice));
+        let (Subject { dest, dests, rescue }, columns) = (subject, bars::columns() + 1);
+        let rows = rescue.map(|rescue| rescue::rows(rescue, columns)).unwrap_or_default();
+        bar.set_message(coloured(bar::lines(view, dest, dests, columns) + &rows, choice));
     }
 
     /// Writes whole lines, above the bar if there is one. A closed pipe is not an error here.
@@ -61,10 +63,10 @@ impl Screen {
     }
 
     /// The current progress in this style: one line, and in plain style one more for each of several dests.
-    pub(super) fn status(&self, view: &View, dest: &str, dests: &[DestView]) -> String {
+    pub(super) fn status(&self, view: &View, subject: &Subject<'_>) -> String {
         match self.style {
-            ProgressStyle::Json => super::lines::progress(view, dests),
-            _ => plain::lines(view, dest, dests),
+            ProgressStyle::Json => super::lines::progress(view, &subject.dests),
+            _ => plain::lines(view, subject),
         }
     }
 

@@ -31,7 +31,8 @@ fn watched(tally: &Arc<Tally>) -> RunTally {
 
 fn start(style: ProgressStyle) -> (Progress, Arc<Tally>, Written) {
     let (tally, written) = (Arc::new(Tally::default()), Written::default());
-    let progress = Progress::start_on(Screen::of(style, written.clone()), &examples::plan(), &[watched(&tally)], None);
+    let progress =
+        Progress::start_on(Screen::of(style, written.clone()), &examples::plan(), &[watched(&tally)], None, None);
     (progress, tally, written)
 }
 
@@ -111,7 +112,7 @@ fn an_unread_sink_does_not_block_the_copy() {
     drop(reader);
     let tally = Arc::new(Tally::default());
     let progress =
-        Progress::start_on(Screen::of(ProgressStyle::Json, writer), &examples::plan(), &[watched(&tally)], None);
+        Progress::start_on(Screen::of(ProgressStyle::Json, writer), &examples::plan(), &[watched(&tally)], None, None);
     progress.print_status();
     progress.finish();
 }
