@@ -3,14 +3,16 @@ use super::finished::Finished;
 use super::opened::{Copied, Opened};
 use super::operator::Operator;
 use super::session::Task;
-use crate::core::rescue::{RescueMap, RescuePlan, RescueState, RescueStatus, SharedRescue, Status, StatusBlock};
+use crate::core::rescue::{
+    RescueLog, RescueMap, RescuePlan, RescueState, RescueStatus, SharedRescue, Status, StatusBlock,
+};
 use crate::core::schedules;
 use crate::core::{
     CheckpointPlan, CheckpointSink, Ended, Error, ExtentSet, Facts, Kept, Kind, NoObserver, Result, Side, Tally, locked,
 };
 use crate::files::{FileError, open_to_read};
-use crate::ledger::SideIdentity;
 use crate::ledger::mapfile::{KeptMapfile, Mapfile};
+use crate::ledger::{RescueLogFile, RescueLogKind, SideIdentity};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -31,6 +33,7 @@ pub(crate) struct Rescue {
     /// Whether that mapfile names its source.
     pub(crate) names_source: bool,
     file: Arc<Mutex<RescueFile>>,
+    logs: Vec<Box<dyn RescueLog>>,
     operator: Arc<dyn Operator>,
 }
 
@@ -95,6 +98,7 @@ impl Rescue {
             continues,
             names_source: then.is_some(),
             file: Arc::new(Mutex::new(file)),
+            logs: Vec::new(),
             operator: operator.clone(),
         })
     }
@@ -106,6 +110,20 @@ impl Rescue {
     pub(crate) fn begin(&self) -> Result<()> {
         let state = locked(&self.state).clone();
         locked(&self.file).save(&state, state.map.clone())
+    }
+
+    /// The same rescue, recorded in these logs of the command line `command`.
+    ///
+    /// # Errors
+    /// A file exists and is not such a log, or cannot be written.
+    pub(crate) fn logged(mut self, logs: &[(RescueLogKind, PathBuf)], command: &str) -> Result<Rescue> {
+        for (kind, path) in logs {
+            let operator = self.operator.clone();
+            let failed = move |error| operator.warn(&format!("{error}; the rescue continues without this log"));
+            let log = RescueLogFile::open(*kind, path, command, &locked(&self.state), failed);
+            self.logs.push(Box::new(log.map_err(|fault| fault.into_error(&path.display().to_string()))?));
+        }
+        Ok(self)
     }
 
     /// Marks all bytes of these statuses as of the status beside each.
@@ -176,13 +194,13 @@ impl Opened {
     /// Runs the rescue.
     pub(crate) fn rescue(self, rescue: Rescue, how: RescuePlan) -> Rescued {
         let started = SystemTime::now();
-        let Rescue { state, file, operator, .. } = rescue;
+        let Rescue { state, file, logs, operator, .. } = rescue;
         let already = locked(&state).map.set_of(Status::Finished);
         let (shared, kept, durable) = (state.clone(), file.clone(), already.clone());
         let sink = Box::new(Saves { state: shared, file: kept, operator, failed: false, durable });
         let keeping = CheckpointPlan { sink, every: SAVED_EVERY, already };
         let (plan, ends) = (&self.plans.all.plan, &self.ends);
-        let mut schedule = schedules::rescue(how, state.clone());
+        let mut schedule = schedules::rescue(how, state.clone(), logs);
         let task = Task::new(plan, ends, &mut *schedule, &NoObserver);
         let task = Task {
             keeping: Some(keeping),

@@ -13,6 +13,8 @@ pub enum RecordFile {
     Mapfile,
     /// The original data of a device before its write rate was measured.
     Undo,
+    /// The course of a rescue.
+    RescueLog,
 }
 
 impl RecordFile {
@@ -23,6 +25,7 @@ impl RecordFile {
             RecordFile::Journal => "journal",
             RecordFile::Mapfile => "mapfile",
             RecordFile::Undo => "undo journal",
+            RecordFile::RescueLog => "log",
         }
     }
 }
@@ -108,6 +111,7 @@ impl Fault {
             (FaultKind::Exists, RecordFile::Mapfile) => {
                 "Name another file, or move it away: it may represent days of work."
             }
+            (FaultKind::Other | FaultKind::Busy | FaultKind::Exists, RecordFile::RescueLog) => "Name another file.",
             (FaultKind::Busy, _) => "Wait for that copy to end, or name another journal.",
             (FaultKind::Exists, _) => "Resume that copy, or remove the file if it is no longer needed.",
             (FaultKind::Io(error), _) if error.kind() == io::ErrorKind::NotFound => "Check the path.",
@@ -120,6 +124,7 @@ impl Fault {
                 "The data restored so far is correct; the rest is in this file, where readable. Move it away when it \
                  is no longer needed."
             }
+            (_, RecordFile::RescueLog) => "The rescue does not need it; it continues.",
             (_, RecordFile::Mapfile) => "Correct the line, or use the backup that ddrescue keeps beside it.",
         }
     }
@@ -144,6 +149,9 @@ impl Fault {
         let what = match &self.kind {
             FaultKind::Io(_) => "cannot read or write it".to_owned(),
             FaultKind::Other if self.record_file == RecordFile::Undo => "it is not an undo journal".to_owned(),
+            FaultKind::Other if self.record_file == RecordFile::RescueLog => {
+                "it is not a log of this kind: nothing was written to it".to_owned()
+            }
             FaultKind::Other => format!("it is not a {}", self.record_file.name()),
             FaultKind::Newer { version } => format!("its format version {version} is newer than this version of haul"),
             FaultKind::Truncated => "it is truncated".to_owned(),

@@ -68,6 +68,7 @@ mod reflink;
 mod refusals;
 mod report_pages;
 mod rescue;
+mod rescue_output;
 mod resume;
 mod resume_corners;
 mod resume_crashes;

@@ -1,7 +1,7 @@
 //! `haul rescue`, and GNU ddrescue with the same map: either continues what the other began.
 use crate::support::{
-    FailingDisk, Fails, LoopDevice, Running, ScratchDir, Terminal, has, haul, haul_command, haul_limited, haul_path,
-    in_one_line, scratch, state_home, stderr, write_noise,
+    FailingDisk, Fails, LoopDevice, Running, ScratchDir, has, haul, haul_limited, haul_path, in_one_line, scratch,
+    state_home, stderr, write_noise,
 };
 use rustix::process::{Pid, Signal};
 use std::fs;
@@ -11,12 +11,12 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-const LEN: usize = 3 << 20;
+pub(crate) const LEN: usize = 3 << 20;
 /// Multiples of 4096: the smallest unit that the file systems beneath have.
-const BAD: [Range<u64>; 4] =
+pub(crate) const BAD: [Range<u64>; 4] =
     [69_632..73_728, 1_048_576..1_064_960, 1_572_864..1_576_960, (LEN as u64 - 4096)..LEN as u64];
 
-struct Scene {
+pub(crate) struct Scene {
     // Dropped first: it is mounted below the directory.
     disk: FailingDisk,
     data: Vec<u8>,
@@ -25,7 +25,7 @@ struct Scene {
 
 impl Scene {
     /// A disk with bad sectors; `None`, with a message, if the tools are missing.
-    fn new() -> Option<Self> {
+    pub(crate) fn new() -> Option<Self> {
         let dir = scratch();
         let backing = dir.path().join("backing");
         write_noise(&backing, LEN, 19);
@@ -34,24 +34,24 @@ impl Scene {
         Some(Scene { dir, data, disk })
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
-    fn name(&self, name: &str) -> String {
+    pub(crate) fn name(&self, name: &str) -> String {
         self.path(name).to_str().expect("paths of test directories are UTF-8").to_owned()
     }
 
-    fn source(&self) -> String {
+    pub(crate) fn source(&self) -> String {
         self.disk.path().to_str().expect("paths of test directories are UTF-8").to_owned()
     }
 
     /// The operands of either program.
-    fn operands(&self) -> [String; 3] {
+    pub(crate) fn operands(&self) -> [String; 3] {
         [self.source(), self.name("dest"), self.name("map")]
     }
 
-    fn haul(&self, options: &[&str]) -> assert_cmd::assert::Assert {
+    pub(crate) fn haul(&self, options: &[&str]) -> assert_cmd::assert::Assert {
         haul().arg("rescue").args(options).args(self.operands()).assert()
     }
 
@@ -63,7 +63,7 @@ impl Scene {
     }
 
     /// All but the bad sectors is there, those are zeros, and the map says so.
-    fn is_rescued(&self) {
+    pub(crate) fn is_rescued(&self) {
         let dest = fs::read(self.path("dest")).unwrap();
         let mut expected = self.data.clone();
         BAD.iter().for_each(|bad| expected[bad.start as usize..bad.end as usize].fill(0));
@@ -123,26 +123,6 @@ fn everything_readable_is_rescued_and_ddrescue_agrees_with_the_map() {
         assert!(warned.contains("does not name its source"), "{warned}");
         scene.is_rescued();
     }
-}
-
-#[test]
-fn the_display_shows_phase_failures_and_a_picture() {
-    let Some(scene) = Scene::new() else { return };
-    let [source, dest, map] = scene.operands();
-    let words = ["rescue", "--retries", "1", "--max-read-rate", "2M", &source, &dest, &map];
-    let (shown, status) = Terminal::sized(80, 24, haul_command(&words)).end();
-    assert_eq!(status, 1, "{}", shown.text);
-    assert!(shown.text.contains("copying, pass 1, failed 65.5 kB in 1 area "), "{}", shown.text);
-    let lines = shown.lines();
-    // The rows of one drawing and the first of the next one may be on one line.
-    let rows: Vec<&str> = lines.split(|letter| !"+-/*?".contains(letter)).filter(|row| row.len() > 70).collect();
-    assert!(rows.iter().any(|row| row.contains("+*") && row.ends_with('?')), "{rows:?}");
-    assert!(rows.iter().all(|row| row.len() < 80), "{rows:?}");
-
-    fs::remove_file(&map).unwrap();
-    fs::remove_file(&dest).unwrap();
-    let logged = stderr(&scene.haul(&["--progress", "plain", "--max-read-rate", "2M"]).code(1));
-    assert!(logged.contains("copying, pass 1"), "{logged}");
 }
 
 #[test]

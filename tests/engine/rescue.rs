@@ -33,7 +33,7 @@ fn rescue(plan: &Plan, source: &Arc<Memory>, dest: &Arc<Memory>, how: RescuePlan
     let ends: [Arc<dyn Endpoint>; 2] = [source.clone(), dest.clone()];
     let map = RescueMap::untried(plan.len.unwrap());
     let state = Arc::new(Mutex::new(RescueState::new(map, RescueStatus::Copying, 1, 0)));
-    let mut schedule = schedules::rescue(how, state.clone());
+    let mut schedule = schedules::rescue(how, state.clone(), Vec::new());
     let (stop, tally) = (Stop::default(), Tally::default());
     let outcome = haul::engine::run(plan, &ends, &mut *schedule, haul::engine::Watch::new(&stop, &tally, &NoObserver));
     drop(schedule);

@@ -21,9 +21,23 @@ pub(super) fn map_path(options: &RescueOptions, dest: &Facts) -> Result<PathBuf>
     Err(Error::new(Kind::Usage, what).on(Side::Dest).advise("Name the map after the destination, on another disk."))
 }
 
-pub(super) fn not_a_side(path: &Path, sides: &[&Facts]) -> Result<()> {
+/// Refuses a map or log that is a side of the rescue, or another of them.
+pub(super) fn are_separate(map: &PathBuf, options: &RescueOptions, sides: &[&Facts]) -> Result<()> {
+    let mut before: Vec<&PathBuf> = Vec::new();
+    for (name, path) in std::iter::once(("map", map)).chain(options.logs.iter().map(|(_, path)| ("log", path))) {
+        not_a_side(name, path, sides)?;
+        if before.contains(&path) {
+            let what = format!("{name} {} is named twice", path.display());
+            return Err(Error::new(Kind::Usage, what).advise("Nothing was written. Name another file."));
+        }
+        before.push(path);
+    }
+    Ok(())
+}
+
+fn not_a_side(name: &str, path: &Path, sides: &[&Facts]) -> Result<()> {
     let Some(side) = sides.iter().find(|side| beside::leads_to(path, side)) else { return Ok(()) };
-    let what = format!("map {} is {}, a side of the rescue", path.display(), side.address);
+    let what = format!("{name} {} is {}, a side of the rescue", path.display(), side.address);
     Err(Error::new(Kind::Refused, what).advise("Nothing was written. Name another file."))
 }
 

@@ -13,8 +13,9 @@ use crate::job::operator::Operator;
 use crate::job::rescue::Rescue;
 use crate::plan::Verbosity;
 use crate::report::json::{self, RescueEnd};
+use crate::report::printable::shell_line;
 use crate::report::{Out, rescue as report, text};
-use decide::{changes, map_path, may_overwrite, not_a_side, rescue_plan};
+use decide::{are_separate, changes, map_path, may_overwrite, rescue_plan};
 use options::RescueOptions;
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ fn rescue(options: &RescueOptions, call: &Call<'_>) -> Result<Exit> {
     let sides = prepared.sides();
     let (source, dest) = (sides[0].1.clone(), sides[1].1.clone());
     let path = map_path(options, &dest)?;
-    not_a_side(&path, &[&source, &dest])?;
+    are_separate(&path, options, &[&source, &dest])?;
     let plan = &prepared.decision().plan;
     let how = rescue_plan(options, plan, &source)?;
     let rescue = Rescue::open(&path, plan.len.unwrap_or(0), &source, &dest, &operator)?;
@@ -39,6 +40,7 @@ fn rescue(options: &RescueOptions, call: &Call<'_>) -> Result<Exit> {
     rescue.change(&changes(options));
     let confirmed = prepared.agree()?;
     rescue.begin()?;
+    let rescue = rescue.logged(&options.logs, &shell_line(json::command_line(call.words)))?;
     if !matches!(copy.verbosity, Verbosity::Quiet) {
         out.eprint(&text::info(&report::begins(&locked(&rescue.state), &path)));
     }

@@ -1,4 +1,5 @@
 //! What the user asked for.
+use crate::ledger::RescueLogKind;
 use crate::plan::Options;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,6 +23,8 @@ pub(crate) struct RescueOptions {
     pub(in crate::apps) slow_bytes_per_s: Option<u64>,
     pub(in crate::apps) error_bytes_per_s_max: Option<u64>,
     pub(in crate::apps) stop_after: Option<Duration>,
+    /// What to log, and where.
+    pub(in crate::apps) logs: Vec<(RescueLogKind, PathBuf)>,
     /// Print the result as JSON.
     pub(in crate::apps) json: bool,
 }

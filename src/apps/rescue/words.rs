@@ -8,6 +8,7 @@ use crate::cli::help::{self, ENVIRONMENT, FILES, SIZES};
 use crate::cli::shown::VerbosityArguments;
 use crate::cli::words;
 use crate::cli::words::address;
+use crate::ledger::RescueLogKind;
 use crate::plan::{Decompress, Expectation, JournalChoice, Options, ProgressStyle, When};
 use clap::error::ErrorKind;
 use clap::{Parser, ValueHint};
@@ -155,6 +156,26 @@ pub(crate) struct RescueArguments {
     #[command(flatten)]
     verbosity: VerbosityArguments,
 
+    /// Append the phases and the end to FILE
+    ///
+    /// Append a line for each phase and pass, and for the end, to FILE: time, rescued share, what begins. The format of
+    /// each log is that of ddrescue; a FILE that exists and is not such a log is refused.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    log_events: Option<OsString>,
+
+    /// Append the rates of each second to FILE
+    ///
+    /// Append a line each second to FILE: time, position, current and mean rate in bytes per second, number and size of
+    /// bad areas. While a read takes longer there is no line.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    log_rates: Option<OsString>,
+
+    /// Append each read to FILE
+    ///
+    /// Append a line for each read to FILE: position, size, bytes read, bytes that failed.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    log_reads: Option<OsString>,
+
     /// Print the result as JSON on standard output
     ///
     /// Print the result, with all areas of the map, as one JSON document on standard output.
@@ -201,6 +222,13 @@ impl Words for RescueArguments {
             let what = "--progress json: haul rescue has --json for its result, and its map at any time";
             return Err((ErrorKind::InvalidValue, what.to_owned()));
         }
+        let kinds = [RescueLogKind::Events, RescueLogKind::Rates, RescueLogKind::Reads];
+        let named =
+            [("--log-events", self.log_events), ("--log-rates", self.log_rates), ("--log-reads", self.log_reads)];
+        let mut logs = Vec::new();
+        for (kind, (name, words)) in kinds.into_iter().zip(named) {
+            logs.extend(path(name, words)?.map(|path| (kind, path)));
+        }
         let copy = Options {
             source: address("SRC", self.source)?,
             dest: address("DST", self.dest)?,
@@ -234,6 +262,7 @@ impl Words for RescueArguments {
             slow_bytes_per_s: self.min_slow_rate,
             error_bytes_per_s_max: self.max_error_rate,
             stop_after: self.stop_after,
+            logs,
             json: self.json,
         })
     }

@@ -8,7 +8,7 @@ mod sectors;
 mod tests;
 mod trimming;
 
-use crate::core::rescue::{RescuePlan, RescueState, RescueStatus, SharedRescue, Status};
+use crate::core::rescue::{ReadResult, RescueLog, RescuePlan, RescueState, RescueStatus, SharedRescue, Status};
 use crate::core::{Extent, Next, Run, RunKind, Schedule, locked};
 use caution::Caution;
 use copying::Copying;
@@ -37,17 +37,20 @@ struct Rescue {
     limits: Limits,
     /// Blocks that are neither failed nor written.
     unfinished: u32,
+    logs: Vec<Box<dyn RescueLog>>,
 }
 
-/// The schedule of a rescue that continues `state`.
-pub fn rescue(plan: RescuePlan, state: SharedRescue) -> Box<dyn Schedule> {
+/// The schedule of a rescue that continues `state`, and is recorded by `logs`.
+pub fn rescue(plan: RescuePlan, state: SharedRescue, mut logs: Vec<Box<dyn RescueLog>>) -> Box<dyn Schedule> {
     let work = {
         let mut state = locked(&state);
         let copying = Copying::resume(&mut Now { plan: &plan, state: &mut state });
+        (state.phase, state.pass) = (RescueStatus::Copying, copying.pass());
+        logs.iter_mut().for_each(|log| log.on_phase(&state));
         Work::Copying(copying)
     };
     let (caution, limits) = (Caution::new(plan.cluster_bytes, plan.slow_bytes_per_s), Limits::new(Instant::now()));
-    Box::new(Rescue { plan, state, work, caution, limits, unfinished: 0 })
+    Box::new(Rescue { plan, state, work, caution, limits, unfinished: 0, logs })
 }
 
 impl Rescue {
@@ -100,6 +103,9 @@ impl Rescue {
         };
         (state.phase, state.pass) = (phase, pass);
         state.pos = if phase == RescueStatus::Finished { 0 } else { state.pos };
+        if phase != RescueStatus::Finished {
+            self.logs.iter_mut().for_each(|log| log.on_phase(&state));
+        }
     }
 }
 
@@ -161,6 +167,7 @@ impl Schedule for Rescue {
             Work::Trimming(trimming) => trimming.on_read(extent),
             Work::Sectors(_) | Work::Finished => {}
         }
+        self.logs.iter_mut().for_each(|log| log.on_read(extent, ReadResult::Read, &state));
     }
 
     fn on_failed(&mut self, extent: Extent, _took: Duration) {
@@ -176,9 +183,18 @@ impl Schedule for Rescue {
             Work::Trimming(trimming) => trimming.on_failed(extent, now),
             Work::Sectors(_) | Work::Finished => state.map.set(extent, Status::Bad),
         }
+        self.logs.iter_mut().for_each(|log| log.on_read(extent, ReadResult::Failed, &state));
     }
 
     fn dest_len_min(&self) -> u64 {
         self.state().map.len_bytes()
+    }
+}
+
+impl Drop for Rescue {
+    /// The run has ended: everything read was written, or never will be.
+    fn drop(&mut self) {
+        let state = locked(&self.state);
+        self.logs.iter_mut().for_each(|log| log.on_end(&state));
     }
 }

@@ -47,7 +47,7 @@ impl<'a> Disk<'a> {
 
     /// Runs the schedule until it ends, or has given out `most` reads; the reads in flight complete either way.
     fn rescue(&mut self, plan: &RescuePlan, state: &SharedRescue, most: usize) -> bool {
-        let mut schedule = rescue(plan.clone(), state.clone());
+        let mut schedule = rescue(plan.clone(), state.clone(), Vec::new());
         let (mut flying, mut writing) = (VecDeque::new(), VecDeque::new());
         let mut given = 0;
         loop {

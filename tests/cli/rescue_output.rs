@@ -1,0 +1,63 @@
+//! What `haul rescue` shows while it runs, and its logs.
+use crate::rescue::{BAD, LEN, Scene};
+use crate::support::{Terminal, haul_command, stderr};
+use std::fs;
+
+#[test]
+fn the_display_shows_phase_failures_and_a_picture() {
+    let Some(scene) = Scene::new() else { return };
+    let [source, dest, map] = scene.operands();
+    let words = ["rescue", "--retries", "1", "--max-read-rate", "2M", &source, &dest, &map];
+    let (shown, status) = Terminal::sized(80, 24, haul_command(&words)).end();
+    assert_eq!(status, 1, "{}", shown.text);
+    assert!(shown.text.contains("copying, pass 1, failed 65.5 kB in 1 area "), "{}", shown.text);
+    let lines = shown.lines();
+    // The rows of one drawing and the first of the next one may be on one line.
+    let rows: Vec<&str> = lines.split(|letter| !"+-/*?".contains(letter)).filter(|row| row.len() > 70).collect();
+    assert!(rows.iter().any(|row| row.contains("+*") && row.ends_with('?')), "{rows:?}");
+    assert!(rows.iter().all(|row| row.len() < 80), "{rows:?}");
+
+    fs::remove_file(&map).unwrap();
+    fs::remove_file(&dest).unwrap();
+    let logged = stderr(&scene.haul(&["--progress", "plain", "--max-read-rate", "2M"]).code(1));
+    assert!(logged.contains("copying, pass 1"), "{logged}");
+}
+
+#[test]
+fn the_logs_have_every_read_and_phase() {
+    let Some(scene) = Scene::new() else { return };
+    let [events, rates, reads] = ["events", "rates", "reads"].map(|name| scene.name(name));
+    let words = ["--log-events", &events, "--log-rates", &rates, "--log-reads", &reads, "--retries", "1"];
+    scene.haul(&words).code(1);
+    scene.is_rescued();
+    let lines = |path: &str| -> Vec<String> {
+        let text = fs::read_to_string(path).unwrap();
+        text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).map(str::to_owned).collect()
+    };
+    let phases: Vec<String> = lines(&events).iter().map(|line| line.split("%  ").nth(1).unwrap().to_owned()).collect();
+    assert_eq!(phases.first().map(String::as_str), Some("copying, pass 1"));
+    assert!(phases.ends_with(&["retrying, pass 1".to_owned(), "end: finished, pass 1".to_owned()]), "{phases:?}");
+    assert!(!lines(&rates).is_empty());
+    // What was read is what is in the destination, and every bad sector failed.
+    let (mut read, mut failed) = (0, 0);
+    for line in lines(&reads) {
+        let fields: Vec<u64> = line.split('\t').skip(1).map(|field| field.parse().unwrap()).collect();
+        assert_eq!(fields[0], fields[1] + fields[2], "{line}");
+        (read, failed) = (read + fields[1], failed + fields[2]);
+    }
+    let bad: u64 = BAD.iter().map(|bad| bad.end - bad.start).sum();
+    assert_eq!(read, LEN as u64 - bad);
+    assert!(failed > bad, "{failed}");
+
+    let size = fs::metadata(&reads).unwrap().len();
+    scene.haul(&words).code(1);
+    assert!(fs::metadata(&reads).unwrap().len() > size, "the second run is not appended");
+    let before = fs::read(scene.path("dest")).unwrap();
+    for taken in [scene.name("dest"), scene.name("map"), events.clone(), scene.source()] {
+        let refused = stderr(&scene.haul(&["--log-rates", &rates, "--log-reads", &taken]).failure());
+        assert!(refused.contains("log"), "{refused}");
+    }
+    let twice = stderr(&scene.haul(&["--log-rates", &rates, "--log-reads", &rates]).code(2));
+    assert!(twice.contains("named twice"), "{twice}");
+    assert!(fs::read(scene.path("dest")).unwrap() == before);
+}
