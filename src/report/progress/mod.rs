@@ -22,6 +22,7 @@ use dests::Dests;
 use event::ProgressEvent;
 use meter::Meter;
 use plain::Pacer;
+use rescue::RescueView;
 use sample::Sample;
 use screen::Screen;
 use serde::Serialize;
@@ -60,7 +61,7 @@ struct Shared {
     /// Address of the dest, for messages about the flush.
     dest: String,
     /// The rescue, if it is one.
-    rescue: Option<SharedRescue>,
+    rescue: Option<RescueView>,
 }
 
 enum Message {
@@ -100,7 +101,7 @@ impl Progress {
             series: Mutex::default(),
             screen,
             dest: printable(&plan.dest.address),
-            rescue,
+            rescue: rescue.map(RescueView::new),
         });
         if shared.screen.style() == ProgressStyle::Json {
             shared.screen.write(&lines::start(plan, expected_s));

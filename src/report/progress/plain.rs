@@ -1,7 +1,7 @@
 //! A line every few seconds, for logs, and the status line.
 use super::dests::DestView;
 use super::phrases::{amount, holdup, left, percent, rates, unread};
-use super::rescue;
+use super::rescue::RescueView;
 use super::subject::Subject;
 use super::view::View;
 use crate::core::Phase;
@@ -43,7 +43,10 @@ fn line(view: &View, dest: &str) -> String {
 /// The same, and a line for each of several dests, or for a rescue.
 pub(super) fn lines(view: &View, subject: &Subject<'_>) -> String {
     let Subject { dest, dests, rescue } = subject;
-    std::iter::once(line(view, dest)).chain(dests.iter().map(DestView::line)).chain(rescue.map(rescue::line)).collect()
+    std::iter::once(line(view, dest))
+        .chain(dests.iter().map(DestView::line))
+        .chain(rescue.map(RescueView::line))
+        .collect()
 }
 
 /// Decides when lines are printed: after 1 s, then at intervals that double up to 30 s, so that a short copy

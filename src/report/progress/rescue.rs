@@ -7,6 +7,7 @@ use crate::report::map::cells;
 use crate::report::style::{CARE, paint};
 use crate::report::units;
 use anstyle::{AnsiColor, Style};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// Rows of the picture.
@@ -17,10 +18,51 @@ const NOTHING_NEW_MIN: Duration = Duration::from_secs(2);
 const RESCUED: Style = AnsiColor::Cyan.on_default();
 const REST: Style = Style::new().dimmed();
 
-/// Below a bar: a line of at most `width - 1` columns, and the picture. With colour.
-pub(super) fn rows(rescue: &SharedRescue, width: usize) -> String {
-    let (width, state) = (width.saturating_sub(1).max(1), locked(rescue));
-    let [phase, failed, idle] = parts(&state, Instant::now());
+/// A display may hold the state of a rescue for one in this many parts of the time: maps may have a million areas.
+const SHARE: u32 = 20;
+
+/// The display of a rescue.
+pub(super) struct RescueView {
+    rescue: SharedRescue,
+    drawn: Mutex<Option<Drawn>>,
+}
+
+/// The rows for a width, which are shown until they are due.
+struct Drawn {
+    width: usize,
+    due: Instant,
+    rows: String,
+}
+
+impl RescueView {
+    pub(super) fn new(rescue: SharedRescue) -> Self {
+        RescueView { rescue, drawn: Mutex::default() }
+    }
+
+    /// Below a bar: a line of at most `width - 1` columns, and the picture. With colour.
+    pub(super) fn rows(&self, width: usize) -> String {
+        let (mut drawn, began) = (locked(&self.drawn), Instant::now());
+        match &*drawn {
+            Some(drawn) if drawn.width == width && began < drawn.due => drawn.rows.clone(),
+            _ => {
+                let rows = rows(&locked(&self.rescue), width);
+                *drawn = Some(Drawn { width, due: began + began.elapsed() * SHARE, rows: rows.clone() });
+                rows
+            }
+        }
+    }
+
+    /// The same on a line for logs, with a newline.
+    pub(super) fn line(&self) -> String {
+        let parts = parts(&locked(&self.rescue), Instant::now());
+        let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+        message("      ", "      ", &parts.join(", "))
+    }
+}
+
+fn rows(state: &RescueState, width: usize) -> String {
+    let width = width.saturating_sub(1).max(1);
+    let [phase, failed, idle] = parts(state, Instant::now());
     let failed = if failed.is_empty() { failed } else { paint(CARE, &failed) };
     let join = |parts: &[&String]| {
         let parts: Vec<&str> = parts.iter().map(|part| part.as_str()).filter(|part| !part.is_empty()).collect();
@@ -28,14 +70,7 @@ pub(super) fn rows(rescue: &SharedRescue, width: usize) -> String {
     };
     let choices = [join(&[&phase, &failed, &idle]), join(&[&phase, &failed]), join(&[&failed]), phase];
     let line = fitting(&choices, width);
-    std::iter::once(line).chain(picture(&state, width)).map(|line| format!("\n{line}")).collect()
-}
-
-/// The same on a line for logs, with a newline.
-pub(super) fn line(rescue: &SharedRescue) -> String {
-    let parts = parts(&locked(rescue), Instant::now());
-    let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
-    message("      ", "      ", &parts.join(", "))
+    std::iter::once(line).chain(picture(state, width)).map(|line| format!("\n{line}")).collect()
 }
 
 /// The phase, what failed, and the time without a new byte; empty where there is nothing to say.
@@ -85,7 +120,7 @@ mod tests {
     use crate::core::Extent;
     use crate::core::rescue::{RescueMap, RescueStatus};
     use crate::report::columns::columns;
-    use std::sync::{Arc, Mutex};
+    use std::sync::Arc;
 
     const LEN: u64 = 1 << 30;
 
@@ -106,9 +141,9 @@ mod tests {
 
     #[test]
     fn the_rows_fit_every_width_and_say_all_on_a_wide_terminal() {
-        let rescue = rescue();
+        let view = RescueView::new(rescue());
         for width in 20..=200 {
-            let rows = plain(&rows(&rescue, width));
+            let rows = plain(&view.rows(width));
             let rows: Vec<&str> = rows.split('\n').skip(1).collect();
             assert_eq!(rows.len(), 1 + ROWS, "{width}");
             assert!(rows.iter().all(|row| (1..width).contains(&columns(row))), "{width}: {rows:?}");
@@ -117,18 +152,30 @@ mod tests {
             let bad = picture.split(|letter| letter != '-').filter(|run| !run.is_empty()).count();
             assert_eq!(bad, 2, "{picture}");
         }
-        let rows = plain(&rows(&rescue, 120));
+        let rows = plain(&view.rows(120));
         let expected =
             "trimming, pass 2, bad sectors 4.61 kB in 2 areas, failed 65.5 kB in 1 area, nothing new for 1 min 15 s";
         assert_eq!(rows.lines().nth(1), Some(expected));
-        assert_eq!(line(&rescue).split_whitespace().collect::<Vec<_>>().join(" "), expected);
+        assert_eq!(view.line().split_whitespace().collect::<Vec<_>>().join(" "), expected);
     }
 
     #[test]
     fn a_rescue_without_errors_shows_its_phase_only() {
         let state = RescueState::new(RescueMap::untried(1024), RescueStatus::Copying, 1, 0);
-        assert_eq!(plain(&rows(&Arc::new(Mutex::new(state)), 80)), "\ncopying, pass 1\n??");
+        assert_eq!(plain(&rows(&state, 80)), "\ncopying, pass 1\n??");
         let empty = RescueState::new(RescueMap::untried(0), RescueStatus::Copying, 1, 0);
-        assert_eq!(rows(&Arc::new(Mutex::new(empty)), 80), "\ncopying, pass 1");
+        assert_eq!(rows(&empty, 80), "\ncopying, pass 1");
+    }
+
+    #[test]
+    fn rows_are_drawn_again_when_they_are_due_or_the_width_changes() {
+        let view = RescueView::new(rescue());
+        view.rows(80);
+        locked(&view.drawn).as_mut().unwrap().due += Duration::from_secs(3600);
+        locked(&view.rescue).pass = 3;
+        assert!(view.rows(80).contains("pass 2") && view.rows(81).contains("pass 3"));
+        locked(&view.drawn).as_mut().unwrap().due -= Duration::from_secs(3600);
+        locked(&view.rescue).pass = 4;
+        assert!(view.rows(81).contains("pass 4"));
     }
 }

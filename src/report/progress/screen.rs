@@ -1,6 +1,6 @@
 use super::subject::Subject;
 use super::view::View;
-use super::{bar, plain, rescue};
+use super::{bar, plain};
 use crate::plan::ProgressStyle;
 use crate::report::bars;
 use anstream::{AutoStream, ColorChoice};
@@ -46,7 +46,7 @@ impl Screen {
         // indicatif bypasses anstream, so NO_COLOR is handled here.
         let choice = AutoStream::choice(&io::stderr());
         let (Subject { dest, dests, rescue }, columns) = (subject, bars::columns() + 1);
-        let rows = rescue.map(|rescue| rescue::rows(rescue, columns)).unwrap_or_default();
+        let rows = rescue.map(|rescue| rescue.rows(columns)).unwrap_or_default();
         bar.set_message(coloured(bar::lines(view, dest, dests, columns) + &rows, choice));
     }
 

@@ -1,6 +1,6 @@
 //! What a display shows besides numbers.
 use super::dests::DestView;
-use crate::core::rescue::SharedRescue;
+use super::rescue::RescueView;
 
 /// The dest or dests of a copy, and its rescue.
 pub(super) struct Subject<'a> {
@@ -9,5 +9,5 @@ pub(super) struct Subject<'a> {
     /// The progress of each dest, if there are several.
     pub(super) dests: Vec<DestView>,
     /// The rescue, if it is one.
-    pub(super) rescue: Option<&'a SharedRescue>,
+    pub(super) rescue: Option<&'a RescueView>,
 }
