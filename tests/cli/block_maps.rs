@@ -1,7 +1,7 @@
 //! Block maps of images, made and used by bmaptool too.
 use crate::support::{
-    FaultyServer, LoopDevice, NbdServer, Reply, checksum, cmp, cmp_ranges, filled, has, haul, in_one_line, name, noise,
-    scratch, skip, stderr, web_haul,
+    FaultyServer, LoopDevice, NbdServer, Reply, checksum, cmp, cmp_ranges, compressed_forms, filled, has, haul,
+    in_one_line, name, noise, scratch, skip, stderr, web_haul,
 };
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -90,15 +90,7 @@ fn expect_mapped(image: &Path, device: &Path) {
 
 /// The image in each form: as it is, and compressed by the programs that are installed.
 fn forms(image: &Path) -> Vec<PathBuf> {
-    let mut forms = vec![image.to_owned()];
-    for (program, ending) in [("gzip", "gz"), ("xz", "xz"), ("zstd", "zst"), ("bzip2", "bz2")] {
-        if has(program) {
-            let packed = PathBuf::from(format!("{}.{ending}", name(image)));
-            fs::write(&packed, Command::new(program).arg("-c").arg(image).output().unwrap().stdout).unwrap();
-            forms.push(packed);
-        }
-    }
-    forms
+    std::iter::once(image.to_owned()).chain(compressed_forms(image)).collect()
 }
 
 #[test]

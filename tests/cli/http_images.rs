@@ -17,7 +17,7 @@ fn a_compressed_resource_is_decompressed_to_a_device_with_and_without_ranges() {
     let [plain, backing, copy] = ["plain", "backing", "copy"].map(|name| dir.path().join(name));
     write_noise(&plain, 5 * MIB, 31);
     filled(&backing, 8 * MIB, 7);
-    assert!(Command::new("xz").arg("-k").arg(&plain).status().unwrap().success());
+    assert!(Command::new("xz").args(["-0", "-k"]).arg(&plain).status().unwrap().success());
     let packed = dir.path().join("plain.xz");
     let Some(disk) = LoopDevice::over(&backing) else { return };
     let bytes = fs::read(&packed).unwrap();

@@ -1,8 +1,9 @@
 //! Comparing the content of compressed images, and the ranges of block maps.
-use crate::support::{LoopDevice, filled, has, haul, in_one_line, name, repeated, scratch, write_noise};
+use crate::support::{
+    LoopDevice, compressed_forms, filled, has, haul, in_one_line, name, repeated, scratch, write_noise,
+};
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const MIB: usize = 1 << 20;
@@ -13,18 +14,6 @@ fn verify(arguments: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), in_one_line(&output.stderr))
 }
 
-fn packed(file: &Path) -> Vec<PathBuf> {
-    let mut packed = Vec::new();
-    for (program, ending) in [("gzip", "gz"), ("xz", "xz"), ("zstd", "zst"), ("bzip2", "bz2"), ("lz4", "lz4")] {
-        if has(program) {
-            let path = PathBuf::from(format!("{}.{ending}", name(file)));
-            fs::write(&path, Command::new(program).arg("-c").arg(file).output().unwrap().stdout).unwrap();
-            packed.push(path);
-        }
-    }
-    packed
-}
-
 #[test]
 fn the_content_of_a_compressed_image_is_compared_with_a_device() {
     let dir = scratch();
@@ -33,7 +22,7 @@ fn the_content_of_a_compressed_image_is_compared_with_a_device() {
     filled(&backing, 8 * MIB, 0);
     let Some(device) = LoopDevice::over(&backing) else { return };
     haul().args(["copy", "--yes", name(&source), name(device.path())]).assert().success();
-    for form in packed(&source) {
+    for form in compressed_forms(&source) {
         let (code, messages) = verify(&[name(&form), name(device.path())]);
         assert!(code == Some(0) && messages.contains("decompressing source"), "{}: {messages}", form.display());
         let stdin = fs::File::open(&form).unwrap();
@@ -68,7 +57,7 @@ fn a_file_that_is_longer_or_shorter_than_the_content_differs() {
     let dir = scratch();
     let (source, other) = (dir.path().join("disk.img"), dir.path().join("other"));
     fs::write(&source, repeated(b"some text ", 100_000)).unwrap();
-    for form in packed(&source) {
+    for form in compressed_forms(&source) {
         for len in [99_999, 100_001] {
             fs::write(&other, repeated(b"some text ", len)).unwrap();
             let (code, messages) = verify(&["--decompress", name(&form), name(&other)]);
@@ -94,7 +83,7 @@ fn only_the_ranges_of_a_block_map_are_compared() {
     );
     let Some(device) = LoopDevice::over(&backing) else { return };
     haul().args(["copy", "--yes", name(&source), name(device.path())]).assert().success();
-    let mut forms = packed(&source);
+    let mut forms = compressed_forms(&source);
     forms.push(source);
     for form in forms {
         let (code, messages) = verify(&[name(&form), name(device.path())]);

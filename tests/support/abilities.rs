@@ -2,9 +2,9 @@
 //! passing silently.
 use std::fs::{self, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 /// Prints that the current test, or a part of it, did not run, and why. Bypasses the test harness, which would
 /// discard the output of a passing test.
@@ -21,13 +21,31 @@ pub fn is_root() -> bool {
 
 /// Whether `tool` is installed; if not, prints a message.
 pub fn has(tool: &str) -> bool {
-    let quiet = |command: &mut Command| command.stdout(Stdio::null()).stderr(Stdio::null()).status();
-    let there = quiet(Command::new("sh").args(["-c", "PATH=$PATH:/usr/sbin:/sbin command -v \"$0\"", tool]));
-    let there = there.is_ok_and(|status| status.success());
+    let there = found(tool).is_some();
     if !there {
         skip(&format!("{tool} is not installed"));
     }
     there
+}
+
+/// The search path with the directories of administration tools, which are not in every user's.
+fn search_path() -> String {
+    format!("/usr/sbin:/sbin:/usr/bin:/bin:{}", std::env::var("PATH").unwrap_or_default())
+}
+
+/// The first file that can be executed by this name.
+fn found(tool: &str) -> Option<PathBuf> {
+    let is_program = |path: &PathBuf| {
+        fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    std::env::split_paths(&search_path()).map(|directory| directory.join(tool)).find(is_program)
+}
+
+/// Runs an administration tool. By an absolute path: to find a name in a PATH that was set, std::process forks this
+/// process, whose memory is large.
+pub fn admin(tool: &str, arguments: &[&str]) -> std::io::Result<Output> {
+    let path = found(tool).ok_or(std::io::ErrorKind::NotFound)?;
+    Command::new(path).args(arguments).env("PATH", search_path()).output()
 }
 
 /// The engines that this kernel supports; prints missing ones.

@@ -1,11 +1,10 @@
 //! Directories for the files of a test. They are removed when they go out of scope; a test that prevents that fails.
-use super::abilities::skip;
+use super::abilities::{admin, skip};
 use rustix::fs::FlockOperation;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -87,7 +86,7 @@ fn remove_orphans(above: &Path) {
         if rustix::fs::flock(&orphan, FlockOperation::NonBlockingLockExclusive).is_ok() {
             detach_loop_devices(&entry.path());
             for at in mounts_below(&entry.path()) {
-                admin("umount", &["--lazy", &at]);
+                let _ = admin("umount", &["--lazy", &at]);
             }
             let _ = fs::remove_dir_all(entry.path());
         }
@@ -99,15 +98,9 @@ fn detach_loop_devices(dir: &Path) {
     for device in fs::read_dir("/sys/block").into_iter().flatten().flatten() {
         let backing = fs::read_to_string(device.path().join("loop/backing_file")).unwrap_or_default();
         if Path::new(backing.trim_end()).starts_with(dir) {
-            admin("losetup", &["--detach", &format!("/dev/{}", device.file_name().display())]);
+            let _ = admin("losetup", &["--detach", &format!("/dev/{}", device.file_name().display())]);
         }
     }
-}
-
-/// Runs an administration tool, which may fail.
-fn admin(tool: &str, arguments: &[&str]) {
-    let mut command = Command::new(tool);
-    let _ = command.args(arguments).env("PATH", "/usr/sbin:/sbin:/usr/bin:/bin").stderr(Stdio::null()).status();
 }
 
 /// The mount points below `dir`, the last first.

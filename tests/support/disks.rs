@@ -1,16 +1,10 @@
 //! Loop devices and mounts, released when they go out of scope, also when a test fails.
-use super::abilities::{is_root, skip};
+use super::abilities::{admin, is_root, skip};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 use std::thread;
 use std::time::{Duration, Instant};
-
-/// Runs an administration tool; their directories are not in every user's PATH.
-fn admin(tool: &str, arguments: &[&str]) -> std::io::Result<Output> {
-    let path = std::env::var("PATH").unwrap_or_default();
-    Command::new(tool).args(arguments).env("PATH", format!("/usr/sbin:/sbin:/usr/bin:/bin:{path}")).output()
-}
 
 fn complaint(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).trim().to_owned()

@@ -18,7 +18,7 @@ mod running;
 mod terminal;
 mod traces;
 
-pub use abilities::{direct_works, engines, has, is_root, skip};
+pub use abilities::{admin, direct_works, engines, has, is_root, skip};
 pub use bytes::{cmp, cmp_ranges, filled, first_difference, noise, repeated, write_noise};
 pub use certificates::make_certificates;
 pub use directories::{ScratchDir, memory_dir, name, scratch};
@@ -32,7 +32,7 @@ pub use lab::{
 pub use modelled::{ModelledDisk, modelled_disks, wait_until};
 pub use nbd::{Breaking, NbdServer, Way};
 pub use objects::{Fate, ObjectServer, Passing, SECRET, StoreClient, StoreProxy};
-pub use programs::{checksum, gzip};
+pub use programs::{checksum, compressed_forms, gzip};
 pub use running::{
     Running, copied_bytes, copy_program, depth_of, haul, haul_limited, haul_path, in_one_line, run_in_shell,
     state_home, stderr, stderr_lines, wait_for_handler, with_haul_in_path,

@@ -217,7 +217,7 @@ impl Drop for Running {
 /// Runs a command that haul printed, in a shell; returns its standard error.
 #[track_caller]
 pub fn run_in_shell(line: &str) -> String {
-    let mut shell = process::Command::new("sh");
+    let mut shell = process::Command::new("/bin/sh");
     let output = shell
         .args(["-c", line])
         .env("PATH", with_haul_in_path())
