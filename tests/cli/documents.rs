@@ -168,12 +168,7 @@ impl Bench {
             write("sdb.img", &source);
         }
         if line.contains(".xz") {
-            // Compressing takes a second.
-            let packed = self.dir.path().join("packed.xz");
-            if !packed.exists() {
-                self.run(&format!("xz -0 -c debian.img >{}", packed.display()), &directory);
-            }
-            self.run(&format!("cp {0} image.xz && cp {0} image.img.xz", packed.display()), &directory);
+            self.write_packed(&directory);
             self.run("sha256sum image.img.xz >SHA256SUMS", &directory);
         }
         if line.contains("elsewhere/image.bmap") {
@@ -210,6 +205,17 @@ impl Bench {
             }
         }
         directory
+    }
+
+    /// Writes `debian.img` compressed, which takes a second, and is done once.
+    fn write_packed(&self, directory: &Path) {
+        let packed = self.dir.path().join("packed.xz");
+        if !packed.exists() {
+            self.run(&format!("xz -0 -c debian.img >{}", packed.display()), directory);
+        }
+        for name in ["image.xz", "image.img.xz"] {
+            fs::copy(&packed, directory.join(name)).expect("the file can be copied");
+        }
     }
 
     /// Runs `line` in a shell on a terminal where "yes" is typed; returns its output, and its status.
