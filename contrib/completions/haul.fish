@@ -140,7 +140,7 @@ model=\t''
 wwn=\t''
 size=\t''
 etag=\t''"
-complete -c haul -n "__fish_haul_using_subcommand rescue" -l progress -d 'auto, bar, plain, none' -r -f -a "auto\t'bar on a terminal, plain elsewhere'
+complete -c haul -n "__fish_haul_using_subcommand rescue" -l progress -d 'auto, bar, plain, json, none' -r -f -a "auto\t'bar on a terminal, plain elsewhere'
 bar\t'a redrawn bar'
 plain\t'a line periodically'
 json\t'one JSON object a line'

@@ -5,6 +5,7 @@ use super::exit::{Exit, failed, printed};
 use crate::cli::defaults::Defaults;
 use crate::cli::shown::{lead_units, with_units};
 use crate::core::{Error, Result};
+use crate::report::json::NotStarted;
 use crate::report::{Out, json};
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, FromArgMatches};
@@ -122,7 +123,7 @@ fn run<W: Words>(matches: &ArgMatches, call: &Call<'_>) -> std::result::Result<E
     Ok(ran.unwrap_or_else(|error| {
         if let Some(report) = W::json_report(&options) {
             // The error that ended the run determines the status, not a failure to print it.
-            let _ = printed(call.out, &json::text(&json::failed(report, call.words, &error)));
+            let _ = printed(call.out, &json::text(&json::failed(report, call.words, NotStarted::Failed(&error))));
         }
         failed(call.out, &error)
     }))

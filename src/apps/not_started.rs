@@ -6,6 +6,10 @@ use crate::plan::{Options, ProgressStyle};
 use crate::report::json::NotStarted;
 use crate::report::progress::last_line;
 use crate::report::{Out, json, text};
+use serde::Serialize;
+
+/// The report of a rescue, which has not the fields of a copy.
+pub(super) const RESCUE: &str = "rescue";
 
 /// Reports a run that was refused or could not begin, to programs that read JSON: every run ends with a JSON
 /// document. `report` is the name of the report that they expect.
@@ -51,15 +55,21 @@ pub(super) fn report_interrupted(signal: i32, options: &Options, words: &[String
 }
 
 fn print_not_started(why: NotStarted<'_>, report: &str, options: &Options, words: &[String], out: Out) {
-    let document = json::not_started(report, options.label.as_deref(), words, why);
+    match report {
+        RESCUE => print_document(&json::failed(report, words, why), why, options, out),
+        _ => print_document(&json::not_started(report, options.label.as_deref(), words, why), why, options, out),
+    }
+}
+
+fn print_document(document: &impl Serialize, why: NotStarted<'_>, options: &Options, out: Out) {
     match (options.progress, why) {
         // The document contains the error, and no other text may appear between lines of JSON.
-        (ProgressStyle::Json, _) => out.eprint(&last_line(&document)),
+        (ProgressStyle::Json, _) => out.eprint(&last_line(document)),
         (_, NotStarted::Failed(error)) => out.eprint(&text::error(error)),
         (_, NotStarted::Interrupted(_)) => {}
     }
     if options.json {
         // The signal determines the status, not a failure to print.
-        let _ = printed(out, &json::text(&document));
+        let _ = printed(out, &json::text(document));
     }
 }

@@ -1,6 +1,7 @@
 //! What `haul rescue` shows while it runs, and its logs.
 use crate::rescue::{BAD, LEN, Scene};
 use crate::support::{Terminal, haul_command, stderr};
+use serde_json::Value;
 use std::fs;
 
 #[test]
@@ -21,6 +22,36 @@ fn the_display_shows_phase_failures_and_a_picture() {
     fs::remove_file(&dest).unwrap();
     let logged = stderr(&scene.haul(&["--progress", "plain", "--max-read-rate", "2M"]).code(1));
     assert!(logged.contains("copying, pass 1"), "{logged}");
+}
+
+#[test]
+fn lines_of_json_follow_the_rescue_and_end_with_its_result() {
+    let Some(scene) = Scene::new() else { return };
+    let words = ["--progress", "json", "--json", "--retries", "1", "--max-read-rate", "2M"];
+    let ended = scene.haul(&words).code(1);
+    scene.is_rescued();
+    let printed = String::from_utf8(ended.get_output().stderr.clone()).expect("JSON is UTF-8");
+    let lines: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    assert_eq!((&lines[0]["type"], &lines[0]["pass"]), (&"start".into(), &"rescue".into()));
+    let states: Vec<&Value> =
+        lines.iter().filter(|line| line["type"] == "progress").map(|line| &line["rescue"]).collect();
+    assert_eq!(states[0]["phase"], "copying", "{states:?}");
+    assert!(states[0]["rescued_bytes"].as_u64() < Some(LEN as u64) && states[0]["untried_bytes"].as_u64() > Some(0));
+    let mut summary = lines.last().expect("there are lines").clone();
+    assert_eq!(summary.as_object_mut().and_then(|summary| summary.remove("type")), Some("summary".into()));
+    let document: Value = serde_json::from_slice(&ended.get_output().stdout).expect("the result is JSON");
+    assert_eq!(summary, document);
+    let last = states.last().expect("there are states");
+    for key in ["phase", "rescued_bytes", "bad_bytes", "untried_bytes", "failed_reads"] {
+        assert_eq!(last[key], document[key], "{key}");
+    }
+
+    // A refusal is the only line: what the map lists as rescued is gone.
+    fs::remove_file(scene.path("dest")).unwrap();
+    let refused = scene.haul(&["--progress", "json"]).code(3);
+    let line: Value = serde_json::from_slice(&refused.get_output().stderr).expect("it is one line of JSON");
+    assert_eq!((&line["type"], &line["report"]), (&"summary".into(), &"rescue".into()));
+    assert!(line["error"]["message"].is_string(), "{line}");
 }
 
 #[test]

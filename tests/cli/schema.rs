@@ -311,13 +311,14 @@ fn lines_of_progress_match_the_schema() {
     let path = dir.path();
     let mut types = BTreeSet::new();
     for line in [
-        &["--limit", "3M", "a", "c"][..],
-        &["--verify", "a", "d", "--also", "e"],
-        &["a", "/dev/full"],
-        &["nosuch", "f"],
+        &["copy", "--limit", "3M", "a", "c"][..],
+        &["copy", "--verify", "a", "d", "--also", "e"],
+        &["copy", "a", "/dev/full"],
+        &["copy", "nosuch", "f"],
+        &["rescue", "--max-read-rate", "3M", "a", "g"],
+        &["rescue", "nosuch", "h"],
     ] {
-        let output =
-            haul().current_dir(path).args(["copy", "--progress", "json"]).args(line).output().expect("it runs");
+        let output = haul().current_dir(path).args(line).args(["--progress", "json"]).output().expect("it runs");
         for line in String::from_utf8(output.stderr).expect("it is UTF-8").lines() {
             let mut line: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
             let kind = line["type"].as_str().expect("lines have a type").to_owned();
@@ -325,7 +326,12 @@ fn lines_of_progress_match_the_schema() {
                 // The fields of a report, and the type.
                 assert!(jsonschema_allows(&line), "{line}");
                 line.as_object_mut().expect("it is one").remove("type");
-                assert_valid("report", "copy", &line);
+                let report = match (line["report"].as_str(), line["status"].as_str()) {
+                    (Some("rescue"), Some("failed")) => "not_begun",
+                    (Some("rescue"), _) => "rescue",
+                    _ => "copy",
+                };
+                assert_valid("report", report, &line);
             } else {
                 assert_valid("progress", &kind, &line);
             }

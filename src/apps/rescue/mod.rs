@@ -7,14 +7,14 @@ use crate::apps::command::Call;
 use crate::apps::console::Console;
 use crate::apps::exit::{Exit, printed};
 use crate::core::rescue::Status;
-use crate::core::{Ended, Result, locked};
+use crate::core::{Ended, Error, Result, locked};
 use crate::job::Prepared;
 use crate::job::operator::Operator;
 use crate::job::rescue::Rescue;
-use crate::plan::Verbosity;
+use crate::plan::{Options, ProgressStyle, Verbosity};
 use crate::report::json::{self, RescueEnd};
 use crate::report::printable::shell_line;
-use crate::report::{Out, rescue as report, text};
+use crate::report::{rescue as report, text};
 use decide::{are_separate, changes, map_path, may_overwrite, rescue_plan};
 use options::RescueOptions;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ fn rescue(options: &RescueOptions, call: &Call<'_>) -> Result<Exit> {
     let confirmed = prepared.agree()?;
     rescue.begin()?;
     let rescue = rescue.logged(&options.logs, &shell_line(json::command_line(call.words)))?;
-    if !matches!(copy.verbosity, Verbosity::Quiet) {
+    if !matches!(copy.verbosity, Verbosity::Quiet) && copy.progress != ProgressStyle::Json {
         out.eprint(&text::info(&report::begins(&locked(&rescue.state), &path)));
     }
     let (domain, retries) = (how.domain.clone(), how.retries);
@@ -62,7 +62,8 @@ fn rescue(options: &RescueOptions, call: &Call<'_>) -> Result<Exit> {
         args: call.words,
         continues,
     };
-    let shown = print(options, &end, out);
+    let failures: Vec<&Error> = rescued.unsaved.iter().chain(&rescued.finished.failed_files).collect();
+    let shown = print(copy, &end, &failures, &console);
     let exit = match &outcome.ended {
         Ended::Complete if missing > 0 => Exit::Status(Exit::UNREAD),
         Ended::Complete => Exit::Status(0),
@@ -70,19 +71,25 @@ fn rescue(options: &RescueOptions, call: &Call<'_>) -> Result<Exit> {
         Ended::OutOfTime => Exit::Status(Exit::OUT_OF_TIME),
         Ended::Failed(error) => Exit::Status(error.kind.exit_status().max(1)),
     };
-    let mut failures = rescued.unsaved.iter().chain(&rescued.finished.failed_files).peekable();
-    let exit = if failures.peek().is_some() || rescued.finished.is_elsewhere { exit.at_least(1) } else { exit };
-    failures.for_each(|error| out.eprint(&text::error(error)));
+    let exit = if !failures.is_empty() || rescued.finished.is_elsewhere { exit.at_least(1) } else { exit };
     Ok(console.end(if shown == Exit::Status(0) { exit } else { exit.at_least(1) }))
 }
 
-/// Prints the result: the error that ended it, the text, and the JSON document.
-fn print(options: &RescueOptions, end: &RescueEnd<'_>, out: Out) -> Exit {
-    if let Ended::Failed(error) = &end.outcome.ended {
-        out.eprint(&text::error(error));
+/// Prints the result: the error that ended it, the text, the files that could not be written, the JSON document.
+fn print(options: &Options, end: &RescueEnd<'_>, failures: &[&Error], console: &Console) -> Exit {
+    let (out, document) = (console.out, json::rescue(end));
+    if options.progress == ProgressStyle::Json {
+        // No text may appear between lines of JSON, and the last of them has the result.
+        failures.iter().for_each(|error| console.notify("", &text::message(error)));
+        console.finish_with(&document);
+    } else {
+        if let Ended::Failed(error) = &end.outcome.ended {
+            out.eprint(&text::error(error));
+        }
+        if !matches!(options.verbosity, Verbosity::Quiet) || end.missing_bytes > 0 {
+            out.eprint(&report::rescued(end));
+        }
+        failures.iter().for_each(|error| out.eprint(&text::error(error)));
     }
-    if !matches!(options.copy.verbosity, Verbosity::Quiet) || end.missing_bytes > 0 {
-        out.eprint(&report::rescued(end));
-    }
-    if options.json { printed(out, &json::text(&json::rescue(end))) } else { Exit::Status(0) }
+    if options.json { printed(out, &json::text(&document)) } else { Exit::Status(0) }
 }

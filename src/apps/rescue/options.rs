@@ -25,6 +25,4 @@ pub(crate) struct RescueOptions {
     pub(in crate::apps) stop_after: Option<Duration>,
     /// What to log, and where.
     pub(in crate::apps) logs: Vec<(RescueLogKind, PathBuf)>,
-    /// Print the result as JSON.
-    pub(in crate::apps) json: bool,
 }

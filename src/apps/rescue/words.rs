@@ -1,6 +1,7 @@
 //! The arguments of `haul rescue`.
 use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;
+use crate::apps::not_started::{RESCUE, report_not_started};
 use crate::apps::rescue::options::RescueOptions;
 use crate::cli::defaults::Defaults;
 use crate::cli::expect;
@@ -8,9 +9,9 @@ use crate::cli::help::{self, ENVIRONMENT, FILES, SIZES};
 use crate::cli::shown::VerbosityArguments;
 use crate::cli::words;
 use crate::cli::words::address;
+use crate::core::Error;
 use crate::ledger::RescueLogKind;
 use crate::plan::{Decompress, Expectation, JournalChoice, Options, ProgressStyle, When};
-use clap::error::ErrorKind;
 use clap::{Parser, ValueHint};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -145,10 +146,11 @@ pub(crate) struct RescueArguments {
     #[arg(long, value_name = "KEYS", value_parser = expect::parse, help_heading = "Safety")]
     expect: Vec<Expectations>,
 
-    /// auto, bar, plain, none
+    /// auto, bar, plain, json, none
     ///
     /// Progress display on standard error. auto: a bar on a terminal, with the phase, what failed, the time without a
-    /// new byte and a picture in letters, of which haul-map(1) has a list; a line every few seconds otherwise.
+    /// new byte and a picture in letters, of which haul-map(1) has a list; a line every few seconds otherwise. json:
+    /// one object per line, the last with the result.
     #[arg(long, value_name = "STYLE", value_parser = words::progress(), help_heading = "Output")]
     #[arg(hide_possible_values = true)]
     progress: Option<ProgressStyle>,
@@ -218,10 +220,6 @@ impl Words for RescueArguments {
         let path = |name: &str, words: Option<OsString>| -> Result<Option<PathBuf>, UsageError> {
             Ok(words.map(|words| address(name, words)).transpose()?.map(PathBuf::from))
         };
-        if self.progress == Some(ProgressStyle::Json) {
-            let what = "--progress json: haul rescue has --json for its result, and its map at any time";
-            return Err((ErrorKind::InvalidValue, what.to_owned()));
-        }
         let kinds = [RescueLogKind::Events, RescueLogKind::Rates, RescueLogKind::Reads];
         let named =
             [("--log-events", self.log_events), ("--log-rates", self.log_rates), ("--log-reads", self.log_reads)];
@@ -240,6 +238,7 @@ impl Words for RescueArguments {
             journal: JournalChoice::Never,
             decompress: Decompress::Never,
             no_estimate: true,
+            json: self.json,
             limit_bytes_per_s: self.max_read_rate,
             yes: self.yes,
             expect: self.expect.into_iter().flatten().collect(),
@@ -263,22 +262,19 @@ impl Words for RescueArguments {
             error_bytes_per_s_max: self.max_error_rate,
             stop_after: self.stop_after,
             logs,
-            json: self.json,
         })
     }
 
     fn with_defaults(mut self, defaults: &Defaults) -> Self {
-        // JSON is not available here, so that a configured one does not apply.
-        let progress = if defaults.progress == ProgressStyle::Json { ProgressStyle::Auto } else { defaults.progress };
-        self.verbosity.take_default(&mut self.progress, &Defaults { progress, ..defaults.clone() });
+        self.verbosity.take_default(&mut self.progress, defaults);
         self
     }
 
-    fn run(options: &RescueOptions, call: &Call<'_>) -> crate::core::Result<Exit> {
-        super::rescue(options, call)
+    fn refuse(options: &RescueOptions, call: &Call<'_>, error: Error) -> crate::core::Result<Exit> {
+        report_not_started(Err(error), RESCUE, &options.copy, call.words, call.out)
     }
 
-    fn json_report(options: &RescueOptions) -> Option<&'static str> {
-        options.json.then_some("rescue")
+    fn run(options: &RescueOptions, call: &Call<'_>) -> crate::core::Result<Exit> {
+        report_not_started(super::rescue(options, call), RESCUE, &options.copy, call.words, call.out)
     }
 }

@@ -49,6 +49,11 @@ macro_rules! object {
 }
 pub(crate) use object;
 
+/// Seconds, rounded to milliseconds.
+pub(crate) fn seconds(time: std::time::Duration) -> f64 {
+    (time.as_secs_f64() * 1000.0).round() / 1000.0
+}
+
 /// Requests in flight, by side.
 pub(crate) fn queue_depth(limits: crate::core::Limits) -> impl Serialize {
     let [source, dest] = limits.in_flight;

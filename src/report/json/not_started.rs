@@ -16,16 +16,25 @@ pub enum NotStarted<'a> {
     Interrupted(i32),
 }
 
+impl NotStarted<'_> {
+    /// The status, the signal, and the error.
+    fn parts(self) -> (&'static str, Option<i32>, Option<FailureReport>) {
+        match self {
+            NotStarted::Failed(error) if error.kind == Kind::Refused => {
+                ("refused", None, Some(FailureReport::from(error)))
+            }
+            NotStarted::Failed(error) => ("failed", None, Some(FailureReport::from(error))),
+            NotStarted::Interrupted(signal) => ("interrupted", Some(signal), None),
+        }
+    }
+}
+
 /// The report of a run that was refused or could not begin: it has all fields of an outcome. `report` is the
 /// command's name, `label` the user's label for the run, `args` the command line as given, without the name of
 /// the program.
 pub fn not_started(report: &str, label: Option<&str>, args: &[String], why: NotStarted<'_>) -> impl Serialize {
     let command = command_line(args);
-    let (status, signal, error) = match why {
-        NotStarted::Failed(error) if error.kind == Kind::Refused => ("refused", None, Some(FailureReport::from(error))),
-        NotStarted::Failed(error) => ("failed", None, Some(FailureReport::from(error))),
-        NotStarted::Interrupted(signal) => ("interrupted", Some(signal), None),
-    };
+    let (status, signal, error) = why.parts();
     object! {
         schema: SCHEMA,
         report,
@@ -72,11 +81,17 @@ pub fn not_started(report: &str, label: Option<&str>, args: &[String], why: NotS
     }
 }
 
-/// The report of any other command that failed before it had results. `report` is its name, `args` the command
-/// line as given, without the name of the program.
-pub fn failed(report: &str, args: &[String], error: &Error) -> impl Serialize {
-    let command = command_line(args);
-    let status = if error.kind == Kind::Refused { "refused" } else { "failed" };
-    let error = FailureReport::from(error);
-    object! { schema: SCHEMA, report, version: env!("CARGO_PKG_VERSION"), command, status, error }
+/// The report of any other command that had no results: of a measurement, a rescue, a list. `report` is its name,
+/// `args` the command line as given, without the name of the program.
+pub fn failed(report: &str, args: &[String], why: NotStarted<'_>) -> impl Serialize {
+    let (command, (status, signal, error)) = (command_line(args), why.parts());
+    object! {
+        schema: SCHEMA,
+        report,
+        version: env!("CARGO_PKG_VERSION"),
+        command,
+        status,
+        signal,
+        error,
+    }
 }

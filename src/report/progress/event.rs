@@ -1,7 +1,7 @@
-use super::lines::{phase_name, seconds};
+use super::lines::phase_name;
 use crate::core::{Event, Limits, Phase};
 use crate::report::columns;
-use crate::report::json::{self, FailureReport, object};
+use crate::report::json::{self, FailureReport, object, seconds};
 use crate::report::printable::printable;
 use crate::report::style::{CARE, paint};
 use std::time::Duration;

@@ -1,13 +1,14 @@
 //! Progress as JSON, one object per line: documented in `docs/user/json.md`.
 use super::dests::DestView;
+use super::rescue::RescueView;
+use super::subject::Subject;
 use super::view::View;
 use crate::core::{Phase, Plan};
-use crate::report::json::{self, SCHEMA, object};
+use crate::report::json::{self, SCHEMA, object, seconds};
 use serde::Serialize;
-use std::time::Duration;
 
 /// The first line.
-pub(super) fn start(plan: &Plan, expected_s: Option<f64>) -> String {
+pub(super) fn start(plan: &Plan, expected_s: Option<f64>, is_rescue: bool) -> String {
     json::line(&object! {
         r#type: "start",
         schema: SCHEMA,
@@ -15,13 +16,13 @@ pub(super) fn start(plan: &Plan, expected_s: Option<f64>) -> String {
         dest: &plan.dest.address,
         total_bytes: plan.len,
         engine: plan.engine.name(),
-        pass: if plan.route.writes() { "copy" } else { "verify" },
+        pass: if is_rescue { "rescue" } else if plan.route.writes() { "copy" } else { "verify" },
         expected_s,
     })
 }
 
 /// The current progress: once per second, and at the end.
-pub(super) fn progress(view: &View, dests: &[DestView]) -> String {
+pub(super) fn progress(view: &View, subject: &Subject<'_>) -> String {
     let dest =
         |view: &DestView| object! { address: view.address.clone(), state: view.key(), copied_bytes: view.copied_bytes };
     json::line(&object! {
@@ -46,7 +47,8 @@ pub(super) fn progress(view: &View, dests: &[DestView]) -> String {
         flushing_s: view.flushing.map(seconds),
         block_bytes: view.block_bytes,
         queue_depth: object! { source: view.queue_depth[0], dest: view.queue_depth[1] },
-        dests: dests.iter().map(dest).collect::<Vec<_>>(),
+        dests: subject.dests.iter().map(dest).collect::<Vec<_>>(),
+        rescue: subject.rescue.map(RescueView::json),
     })
 }
 
@@ -69,9 +71,4 @@ pub(super) fn phase_name(phase: Phase) -> &'static str {
         Phase::Flushing => "flushing",
         Phase::Ended => "ended",
     }
-}
-
-/// Rounded to milliseconds.
-pub(super) fn seconds(time: Duration) -> f64 {
-    (time.as_secs_f64() * 1000.0).round() / 1000.0
 }

@@ -104,7 +104,7 @@ impl Progress {
             rescue: rescue.map(RescueView::new),
         });
         if shared.screen.style() == ProgressStyle::Json {
-            shared.screen.write(&lines::start(plan, expected_s));
+            shared.screen.write(&lines::start(plan, expected_s, shared.rescue.is_some()));
         }
         shared.sample();
         let (messages, inbox) = channel();
@@ -224,13 +224,13 @@ impl Shared {
                 }
                 ProgressStyle::Json if elapsed >= json_due => {
                     json_due = elapsed + JSON_GAP;
-                    self.screen.write(&lines::progress(&self.view(), &self.dests.look()));
+                    self.screen.write(&lines::progress(&self.view(), &self.subject()));
                 }
                 _ => {}
             }
         }
         if style == ProgressStyle::Json {
-            self.screen.write(&lines::progress(&self.look(), &self.dests.look()));
+            self.screen.write(&lines::progress(&self.look(), &self.subject()));
         }
     }
 

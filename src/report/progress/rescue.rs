@@ -3,10 +3,12 @@ use super::bar::fitting;
 use crate::core::locked;
 use crate::core::rescue::{RescueState, SharedRescue, Status};
 use crate::report::columns::message;
+use crate::report::json::{object, seconds};
 use crate::report::map::cells;
 use crate::report::style::{CARE, paint};
 use crate::report::units;
 use anstyle::{AnsiColor, Style};
+use serde::Serialize;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -49,6 +51,25 @@ impl RescueView {
                 *drawn = Some(Drawn { width, due: began + began.elapsed() * SHARE, rows: rows.clone() });
                 rows
             }
+        }
+    }
+
+    /// The state for readers of JSON lines.
+    pub(super) fn json(&self) -> impl Serialize + use<> {
+        let state = locked(&self.rescue);
+        let bytes = |status| state.map.bytes(status);
+        object! {
+            phase: state.phase.name(),
+            pass: state.pass,
+            position_bytes: state.pos,
+            rescued_bytes: bytes(Status::Finished),
+            bad_bytes: bytes(Status::Bad),
+            unscraped_bytes: bytes(Status::Unscraped),
+            untrimmed_bytes: bytes(Status::Untrimmed),
+            untried_bytes: bytes(Status::Untried),
+            failed_reads: state.failed_reads,
+            slow_reads: state.slow_reads,
+            nothing_new_s: seconds(Instant::now().saturating_duration_since(state.last_new)),
         }
     }
 

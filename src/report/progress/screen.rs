@@ -65,7 +65,7 @@ impl Screen {
     /// The current progress in this style: one line, and in plain style one more for each of several dests.
     pub(super) fn status(&self, view: &View, subject: &Subject<'_>) -> String {
         match self.style {
-            ProgressStyle::Json => super::lines::progress(view, &subject.dests),
+            ProgressStyle::Json => super::lines::progress(view, subject),
             _ => plain::lines(view, subject),
         }
     }
