@@ -31,10 +31,10 @@ written_sectors() { # disk
     local numbers
     read -ra numbers < "$(sys_of "/dev/lab/$1")/stat" && echo "${numbers[6]}"
 }
-# Retries once a second for 30 s.
-within_30_s() { # command...
+# Retries once a second for two minutes.
+within_2_min() { # command...
     local tries
-    for ((tries = 0; tries < 30; tries++)); do
+    for ((tries = 0; tries < 120; tries++)); do
         ! "$@" 2> /dev/null || return 0
         sleep 1
     done
@@ -52,7 +52,7 @@ end_processes() { # group
         [ "${#pids[@]}" = 0 ] || { kill -KILL "${pids[@]}"; sleep 0.05; mapfile -t pids < "$1/cgroup.procs"; }
         [ "${#pids[@]}" = 0 ]
     }
-    within_30_s kill_them "$1" || left "processes: $(ps -o pid=,stat=,args= -p "$(IFS=,; echo "${pids[*]}")" | tr '\n' ';')"
+    within_2_min kill_them "$1" || left "processes: $(ps -o pid=,stat=,args= -p "$(IFS=,; echo "${pids[*]}")" | tr '\n' ';')"
     rmdir "$1" 2> /dev/null
 }
 unmount_new() {
@@ -61,13 +61,13 @@ unmount_new() {
     for ((i = ${#places[@]} - 1; i >= 0; i--)); do
         # The kernel's configuration file systems stay mounted.
         case $'\n'$mounts_before$'\n'/sys/kernel/config$'\n' in *$'\n'"${places[i]}"$'\n'*) continue ;; esac
-        within_30_s umount "${places[i]}" || left "mount ${places[i]}"
+        within_2_min umount "${places[i]}" || left "mount ${places[i]}"
     done
 }
 unload() { # module...
     local module
     for module in "$@"; do
-        [ ! -e "/sys/module/$module" ] || within_30_s rmmod "$module" || left "driver $module"
+        [ ! -e "/sys/module/$module" ] || within_2_min rmmod "$module" || left "driver $module"
     done
 }
 remove_files() {
@@ -103,7 +103,7 @@ put_in_order() { # group
         # The names may change.
         rm -f /dev/lab/nvme0* /dev/lab/nvme1*
         echo 1 > /sys/bus/pci/rescan
-        within_30_s all_disks_are_there || left "disks that are not back: $(ls /dev/lab)"
+        within_2_min all_disks_are_there || left "disks that are not back: $(ls /dev/lab)"
     fi
     local disk
     for disk in "${blank_disks[@]}"; do
