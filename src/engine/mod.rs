@@ -5,6 +5,7 @@ mod alone;
 mod bad_block_search;
 mod checkpoints;
 mod comparing;
+mod delta_method;
 mod ending;
 mod endpoint_queue;
 mod engine_error;

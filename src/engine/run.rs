@@ -265,6 +265,10 @@ impl<'a> Run<'a> {
             let blocks = pump.unreadable_dest;
             self.notes.push(format!("unreadable blocks of the destination, rewritten: {blocks}"));
         }
+        if pump.delta.unread_dest_bytes > 0 {
+            let bytes = pump.delta.unread_dest_bytes;
+            self.notes.push(format!("bytes written without comparing them first, which was faster: {bytes}"));
+        }
         if let Some(bytes) = pump.recovery.as_ref().map(|recovery| recovery.recovered_bytes).filter(|&bytes| bytes > 0)
         {
             self.notes.push(format!(

@@ -53,7 +53,12 @@ pub(super) fn route(
     }
     let piece_bytes = DELTA_PIECE_BYTES.max(align_bytes);
     let choice = format!("write only what differs, in pieces of {}", words::block(piece_bytes.into()));
-    notes.chose("delta", choice, "--delta; the destination is read along with the source");
+    notes.chose(
+        "delta",
+        choice,
+        "--delta; the destination is read along with the source. Where much differs, and if that is faster, blocks are \
+         written without reading it",
+    );
     Ok(Route::Delta { piece_bytes })
 }
 

@@ -1,6 +1,9 @@
 //! A copy that writes only differences: the dest becomes the same as with a plain copy, and nothing else is written.
 use crate::model::{pattern, plan, run, tuning};
-use haul::core::{BlockDigests, Ended, EngineKind, Extent, HashKind, Op, Plan, Route, WriteOrder, Zeros};
+use crate::support::noise;
+use haul::core::{
+    BlockDigests, Ended, EngineKind, Extent, HashKind, Op, Outcome, Plan, Route, Tuning, WriteOrder, Zeros,
+};
 use haul::disks::memory::{Fault, Memory};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -138,5 +141,42 @@ fn a_stream_that_ends_within_a_block_is_compared_to_its_end() {
         assert!(matches!(outcome.ended, Ended::Complete), "{engine:?}: {:?}", outcome.ended);
         assert!(dest.bytes()[..100_001] == bytes && dest.bytes()[100_001..] == [7; 5000]);
         assert!(outcome.totals.written_bytes <= 4096, "{engine:?}: {:?}", outcome.totals);
+    }
+}
+
+/// A copy of 80 MiB in blocks of 1 MiB that may be tuned. A byte of the dest differs in each of the blocks `changed`.
+fn tuned(engine: EngineKind, changed: impl Iterator<Item = usize>) -> (Outcome, bool) {
+    const LEN: usize = 80 << 20;
+    let bytes = noise(LEN, 5);
+    let mut old = bytes.clone();
+    changed.for_each(|block| old[(block << 20) + 77] ^= 1);
+    let mut plan = delta(engine, Some(LEN as u64), 0, 0);
+    plan.route = Route::Delta { piece_bytes: 64 << 10 };
+    plan.tuning = Tuning { adaptive: true, ..tuning(1 << 20, if engine == EngineKind::Sync { 2 } else { 16 }) };
+    let dest = Arc::new(Memory::disk(old, &[]));
+    let (outcome, _) = run(&plan, &Arc::new(Memory::disk(bytes.clone(), &[])), &dest);
+    assert!(matches!(outcome.ended, Ended::Complete), "{engine:?}: {:?}", outcome.ended);
+    let totals = outcome.totals;
+    assert_eq!(totals.written_bytes + totals.unchanged_bytes, LEN as u64, "{engine:?}");
+    (outcome, dest.bytes() == bytes)
+}
+
+#[test]
+fn where_much_differs_blocks_are_also_written_without_reading_the_dest() {
+    for engine in ENGINES {
+        let (outcome, is_equal) = tuned(engine, 0..80);
+        assert!(is_equal, "{engine:?}");
+        let notes = &outcome.notes;
+        assert!(notes.iter().any(|note| note.starts_with("bytes written without comparing")), "{engine:?}: {notes:?}");
+        assert!(outcome.totals.written_bytes >= (76 * 64 << 10) + (4 << 20), "{engine:?}: {:?}", outcome.totals);
+    }
+}
+
+#[test]
+fn where_little_differs_only_differences_are_written() {
+    for engine in ENGINES {
+        let (outcome, is_equal) = tuned(engine, [30, 60].into_iter());
+        assert!(is_equal, "{engine:?}");
+        assert_eq!(outcome.totals.written_bytes, 2 * (64 << 10), "{engine:?}: {:?}", outcome.notes);
     }
 }

@@ -1,14 +1,40 @@
 //! Blocks of the route Delta: the same bytes of the dest are read first, and only differing pieces are written.
-use super::Pump;
+use super::{Pump, Slot};
 use crate::core::stages::same_prefix;
 use crate::core::{Request, Route};
+use crate::engine::delta_method::Method;
 
 impl Pump<'_> {
-    /// Reads the bytes of the dest for comparison with a block. Bytes past the end of the dest count as different.
+    /// Reads the bytes of the dest for comparison with a block, if that is not slower than writing it. Bytes past the
+    /// end of the dest count as different.
     pub(in crate::engine) fn start_delta(&mut self, block: Request) {
-        let extent = self.slots[block.slot as usize].extent;
+        let Slot { extent, zero, .. } = self.slots[block.slot as usize];
         let len = self.dest_bytes_from(extent.offset).min(u64::from(block.len)) as u32;
-        if len == 0 || !self.may_write(&block) { self.start_writing(block) } else { self.read_beside(block, len) }
+        if len == 0 || !self.may_write(&block) {
+            self.start_writing(block);
+            return;
+        }
+        // Zeros that the dest has already must not allocate anything.
+        let method = if zero { Method::WriteDifferences } else { self.assign_method(&block) };
+        match method {
+            Method::WriteDifferences => self.read_beside(block, len),
+            Method::WriteAll => self.start_writing(block),
+        }
+    }
+
+    fn assign_method(&mut self, block: &Request) -> Method {
+        let (method, batch) = self.delta.assign(block.len.into());
+        self.slots[block.slot as usize].batch = Some(batch);
+        method
+    }
+
+    /// Passes a finished block to the choice of the method.
+    pub(super) fn measure_method(&mut self, block: &Request) {
+        let Slot { batch, is_written, .. } = self.slots[block.slot as usize];
+        if let Some(batch) = batch {
+            let disturbed = self.queues.waited_for_time;
+            self.delta.complete(batch, block.len.into(), is_written, disturbed, self.meter.elapsed().as_secs_f64());
+        }
     }
 
     /// Called when the bytes of the dest were read, as far as they are readable.

@@ -15,6 +15,7 @@ impl Pump<'_> {
         self.writing &= self.in_hand > 0;
         while !self.finished
             && !self.writing
+            && self.in_hand < self.delta.blocks_max()
             && self.queues.towards(side) < self.limits.in_flight[side.index()]
             && !self.ending()
         {

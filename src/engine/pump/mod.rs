@@ -24,6 +24,7 @@ use crate::engine::alone::AloneRetries;
 use crate::engine::bad_block_search::BadBlockSearch;
 use crate::engine::checkpoints::Checkpoints;
 use crate::engine::comparing::Comparing;
+use crate::engine::delta_method::DeltaMethod;
 use crate::engine::locate_bad_block::Suspect;
 use crate::engine::meter::{Meter, RoundState};
 use crate::engine::queues::Queues;
@@ -43,6 +44,10 @@ pub(in crate::engine) struct Slot {
     pub(in crate::engine) zero: bool,
     /// Whether an earlier run copied it: it is digested and not written.
     pub(in crate::engine) reread: bool,
+    /// On the route Delta, the batch of blocks that it is measured with.
+    pub(in crate::engine) batch: Option<u64>,
+    /// Whether any of it was written.
+    pub(in crate::engine) is_written: bool,
     /// Whether only its digests are left to compute.
     digesting: bool,
     /// Fingerprint of the bytes that were read; `None` if they are not checked.
@@ -55,7 +60,8 @@ impl Slot {
     /// A block of data.
     pub(in crate::engine) fn of(extent: Extent) -> Self {
         let around = BadBlockSearch::default();
-        Slot { extent, zero: false, reread: false, digesting: false, fingerprint: None, around }
+        let (zero, reread, is_written, digesting) = (false, false, false, false);
+        Slot { extent, zero, reread, batch: None, is_written, digesting, fingerprint: None, around }
     }
 }
 
@@ -82,6 +88,8 @@ pub(in crate::engine) struct Pump<'a> {
     /// Number of blocks in progress.
     pub(in crate::engine) in_hand: u32,
     pub(in crate::engine) comparing: Comparing,
+    /// How blocks of the route Delta are written.
+    pub(in crate::engine) delta: DeltaMethod,
     pub(in crate::engine) unread: [Unread; 2],
     /// The current limits.
     pub(in crate::engine) limits: Limits,
@@ -139,6 +147,7 @@ impl<'a> Pump<'a> {
             pool,
             in_hand: 0,
             comparing,
+            delta: DeltaMethod::of(plan),
             unread: ends
                 .each_ref()
                 .map(|end| Unread { sector_bytes: end.facts().logical_block_bytes.max(512), ..Unread::default() }),
@@ -299,6 +308,7 @@ impl<'a> Pump<'a> {
             self.fail_changed(request);
             return;
         }
+        self.measure_method(&request);
         let extent = self.slots[request.slot as usize].extent;
         self.schedule.complete(extent);
         if let Some(checkpoints) = &mut self.checkpoints {

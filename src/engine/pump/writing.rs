@@ -45,6 +45,7 @@ impl Pump<'_> {
                 (RunKind::Zero, Zeros::Device | Zeros::Each) => request.op = Op::Zero,
                 (RunKind::Zero, Zeros::Write) | (RunKind::Data, _) => request.op = Op::Write,
             }
+            self.slots[request.slot as usize].is_written = true;
             self.queues.submit(request);
             return;
         }

@@ -1,0 +1,102 @@
+//! The choice on simulated devices that are drawn at random.
+use super::*;
+use std::collections::VecDeque;
+
+const MIB: u64 = 1 << 20;
+
+/// A dest that serves one request at a time, and a source in front of it. Times in seconds.
+#[derive(Debug)]
+struct Device {
+    source_s_per_mib: f64,
+    read_s_per_mib: f64,
+    write_s_per_mib: f64,
+    /// Time per block for alternating between reading and writing.
+    turn_s: f64,
+    /// Additional time of a write that does not continue the one before it.
+    small_write_s: f64,
+    /// Share of blocks that differ.
+    differing: f64,
+    pieces: u32,
+    /// Relative noise of each block.
+    noise: f64,
+}
+
+impl Device {
+    fn drawn(random: &mut fastrand::Rng) -> Self {
+        let mut between = |low: f64, high: f64| low * (high / low).powf(random.f64());
+        let read_s_per_mib = 1.0 / between(20.0, 3000.0);
+        let write_s_per_mib = read_s_per_mib * between(0.8, 8.0);
+        let small_write_s = write_s_per_mib * between(0.02, 1.0);
+        let turn_s = read_s_per_mib * between(0.01, 1.0);
+        let source_s_per_mib = read_s_per_mib * between(0.2, 4.0);
+        let noise = between(0.01, 0.2);
+        let (differing, pieces) = (between(0.002, 1.0), between(1.0, 8.0) as u32);
+        Device { source_s_per_mib, read_s_per_mib, write_s_per_mib, turn_s, small_write_s, differing, pieces, noise }
+    }
+
+    /// The time of a block of 1 MiB.
+    fn takes(&self, method: Method, differs: bool, random: &mut fastrand::Rng) -> f64 {
+        let on_dest = match (method, differs) {
+            (Method::WriteAll, _) => self.write_s_per_mib,
+            (Method::WriteDifferences, false) => self.read_s_per_mib,
+            (Method::WriteDifferences, true) => {
+                let pieces = f64::from(self.pieces);
+                let write_s = pieces * (self.small_write_s + self.write_s_per_mib / 16.0);
+                self.read_s_per_mib + self.turn_s + write_s
+            }
+        };
+        on_dest.max(self.source_s_per_mib) * (1.0 + self.noise * (random.f64() - 0.5))
+    }
+}
+
+/// The time of a copy of `mib`, and the method at its end. `fixed`: only this method is used.
+fn copies(device: &Device, mib: u64, fixed: Option<Method>, seed: u64) -> (f64, Method) {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut choice = DeltaMethod::new(fixed.is_none(), Some(mib * MIB));
+    let (mut now_s, mut blocks) = (0.0, VecDeque::new());
+    let mut last = Method::WriteDifferences;
+    for block in 0..mib + 16 {
+        let in_hand_max = 16.min(choice.blocks_max()) as usize;
+        while blocks.len() >= in_hand_max || (block >= mib && !blocks.is_empty()) {
+            let (method, batch) = blocks.pop_front().expect("it is not empty");
+            let differs = random.f64() < device.differing;
+            now_s += device.takes(method, differs, &mut random);
+            choice.complete(batch, MIB, differs || method == Method::WriteAll, false, now_s);
+        }
+        if block < mib {
+            let (method, batch) = choice.assign(MIB);
+            last = fixed.unwrap_or(method);
+            blocks.push_back((last, batch));
+        }
+    }
+    (now_s, last)
+}
+
+/// Times as multiples of the faster fixed method: the geometric mean, and the maximum. If fewer blocks differ than
+/// [`DIFFERING_MIN`], of the method that writes the differences: everything is then not written even if it is faster.
+fn losses(mib: u64, seeds: std::ops::Range<u64>) -> (f64, f64) {
+    let (mut sum, mut max, count) = (0.0, 0.0_f64, seeds.end - seeds.start);
+    for seed in seeds {
+        let device = Device::drawn(&mut fastrand::Rng::with_seed(seed));
+        let (time_s, _) = copies(&device, mib, None, seed);
+        let fixed =
+            [Method::WriteDifferences, Method::WriteAll].map(|method| copies(&device, mib, Some(method), seed).0);
+        let fewest = device.differing < DIFFERING_MIN;
+        let loss = time_s / if fewest { fixed[0] } else { fixed[0].min(fixed[1]) };
+        if loss > max && std::env::var_os("HAUL_SHOW").is_some() {
+            println!("{seed}: {loss:.3} {:.3} {device:?}", fixed[1] / fixed[0]);
+        }
+        (sum, max) = (sum + loss.ln(), max.max(loss));
+    }
+    ((sum / count as f64).exp(), max)
+}
+
+#[test]
+fn a_delta_takes_little_longer_than_the_faster_method() {
+    let first = std::env::var("HAUL_DELTA_SEED").map_or(1000, |seed| seed.parse().expect("it is a number"));
+    for (mib, mean_max, worst_max) in [(256, 1.04, 1.40), (1024, 1.02, 1.12), (16384, 1.01, 1.08)] {
+        let (mean, worst) = losses(mib, first..first + 300);
+        println!("{mib} MiB: {mean:.4} {worst:.3}");
+        assert!(mean <= mean_max && worst <= worst_max, "{mib} MiB: {mean:.4}, worst {worst:.3}");
+    }
+}
