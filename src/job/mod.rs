@@ -14,6 +14,7 @@ mod digest_collector;
 mod digested;
 pub(crate) mod estimate;
 mod finished;
+mod found_heads;
 mod image;
 pub(crate) mod journal;
 mod lost_server;
@@ -27,8 +28,11 @@ mod prepared;
 pub(crate) mod read_back;
 mod read_limits;
 pub(crate) mod rescue;
+mod rescue_run;
+mod returning;
 pub(crate) mod saved;
 pub(crate) mod session;
+mod temperature;
 mod time_limit;
 pub(crate) mod undo;
 mod verify_dests;
@@ -41,6 +45,7 @@ pub(crate) use image::image_content;
 pub(crate) use lost_server::LostServers;
 pub(crate) use opened::{CopyResult, Opened};
 pub(crate) use prepared::Prepared;
+pub(crate) use rescue_run::Care;
 
 /// The capabilities of this machine and this process. io_uring is probed only if a plan could use it: `engine`
 /// is the one that the user requested.
