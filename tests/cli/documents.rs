@@ -43,8 +43,6 @@ const STATUSES: &[(&str, i32)] = &[
     // A loop device takes no commands, and has no temperature.
     ("rescue --passthrough", 1),
     ("--max-temperature", 1),
-    // A loop device takes no commands.
-    ("rescue --passthrough", 1),
     // There is nothing to restore.
     ("tune --restore", 0),
 ];

@@ -337,12 +337,3 @@ fn a_sweep_that_is_continued_leaves_nothing_before_its_place() {
     assert_eq!(state.lock().unwrap().map.bytes(Status::Finished), 10 * CLUSTER);
     assert_eq!(disk.reads.len(), 10);
 }
-
-#[test]
-fn a_sweep_that_is_continued_leaves_nothing_before_its_place() {
-    let state = shared(RescueMap::untried(10 * CLUSTER), RescueStatus::Copying, 5, 8 * CLUSTER);
-    let mut disk = Disk::new(&|_| false, 2);
-    assert!(disk.rescue(&plan(), &state, usize::MAX));
-    assert_eq!(state.lock().unwrap().map.bytes(Status::Finished), 10 * CLUSTER);
-    assert_eq!(disk.reads.len(), 10);
-}
