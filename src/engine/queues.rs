@@ -117,6 +117,13 @@ impl Queues {
         self.set.submit(request);
     }
 
+    /// Passes what was submitted to the kernel: requests of one batch may be merged by the block layer, and then all of
+    /// them fail where one sector is bad.
+    pub(super) fn submit_now(&mut self) {
+        // An error is that of the next round too, which ends the copy.
+        let _ = self.set.flush();
+    }
+
     /// Submits a request, which failed before, as a separate call, so that the block layer does not merge it. It does
     /// not pass the gates again.
     pub(super) fn submit_alone(&mut self, request: Request) {

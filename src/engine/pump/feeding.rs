@@ -91,6 +91,9 @@ impl Pump<'_> {
             self.on_block_ready(request);
         } else {
             self.queues.submit(request);
+            if self.reports_reads {
+                self.queues.submit_now();
+            }
         }
     }
 
