@@ -236,3 +236,20 @@ fn a_rescue_without_new_bytes_ends_when_it_should() {
     assert!(disk.reads.is_empty());
     assert!(matches!(state.lock().unwrap().stopped, Some(RescueStopped::NoNewBytes(_))));
 }
+
+#[test]
+fn the_far_edge_is_read_in_ascending_pieces_and_each_sector_once() {
+    let len = 128 * SECTOR;
+    let bad = [40 * SECTOR, 90 * SECTOR];
+    let is_bad = |at: u64| bad.contains(&at);
+    let state = shared(RescueMap::untried(len), RescueStatus::Copying, 1, 0);
+    locked(&state).map.set(Extent::new(0, len), Status::Untrimmed);
+    let mut disk = Disk::new(&is_bad, 1);
+    assert!(disk.rescue(&RescuePlan { scrape: false, ..plan() }, &state, usize::MAX));
+    let order: Vec<u64> = disk.reads.iter().map(|(extent, _)| extent.offset / SECTOR).collect();
+    // Up to the first bad sector, then pieces of 32 sectors from the end, up to the one with the last bad sector.
+    let expected: Vec<u64> = (0..=40).chain(96..128).chain(64..96).collect();
+    assert_eq!(order, expected);
+    assert_eq!(disk.tried, bad.into_iter().map(|at| (at, 1)).collect());
+    assert_eq!(locked(&state).map.bytes(Status::Unscraped), (64 - 41) * SECTOR);
+}

@@ -1,8 +1,12 @@
 //! Trimming: the edges of failed clusters, sector by sector, up to the first bad one from each side.
 use super::now::Now;
-use super::sectors::{first_sector, last_sector};
+use super::sectors::first_sector;
 use crate::core::Extent;
 use crate::core::rescue::Status;
+
+/// The far edge is approached in pieces of this size, each read ascending: sector by sector backward, a rotational disk
+/// takes a revolution for each.
+const PIECE_BYTES: u64 = 16 << 10;
 
 /// One pass over the failed clusters.
 #[derive(Default)]
@@ -15,8 +19,15 @@ pub(super) struct Trimming {
 struct Edge {
     /// What is left between the edges.
     left: Extent,
-    /// Whether sectors are read from its start, otherwise from its end.
-    leading: bool,
+    side: Edging,
+}
+
+/// The edge that is being read.
+enum Edging {
+    /// Sectors from the start of what is left.
+    Near,
+    /// A piece that was after what is left, and whether one of its sectors was bad: then it is the last one.
+    Far { piece: Extent, failed: bool },
 }
 
 impl Trimming {
@@ -29,19 +40,27 @@ impl Trimming {
                 let left = map.next(Status::Untrimmed, self.cursor, domain)?;
                 self.cursor = left.end();
                 let before = left.offset.checked_sub(1).and_then(|before| map.status_at(before));
-                self.edge = Some(Edge { left, leading: before != Some(Status::Bad) });
+                let far = Edging::Far { piece: Extent::new(left.end(), 0), failed: false };
+                self.edge = Some(Edge { left, side: if before == Some(Status::Bad) { far } else { Edging::Near } });
                 continue;
             };
-            if edge.left.is_empty() {
+            let part = match &mut edge.side {
+                Edging::Near => edge.left,
+                Edging::Far { piece, failed } if piece.is_empty() => {
+                    if *failed || map.status_at(edge.left.end()) == Some(Status::Bad) {
+                        map.set(edge.left, Status::Unscraped);
+                        edge.left.len = 0;
+                    }
+                    *piece = last_piece(&mut edge.left, sector);
+                    *piece
+                }
+                Edging::Far { piece, .. } => *piece,
+            };
+            if part.is_empty() {
                 self.edge = None;
                 continue;
             }
-            if !edge.leading && map.status_at(edge.left.end()) == Some(Status::Bad) {
-                map.set(edge.left, Status::Unscraped);
-                self.edge = None;
-                continue;
-            }
-            let next = if edge.leading { first_sector(edge.left, sector) } else { last_sector(edge.left, sector) };
+            let next = first_sector(part, sector);
             now.state.pos = next.offset;
             return Some(next);
         }
@@ -49,7 +68,7 @@ impl Trimming {
 
     pub(super) fn on_read(&mut self, extent: Extent) {
         // The first part of a sector that failed was removed with it.
-        if let Some(edge) = self.edge.as_mut().filter(|edge| edge.left.overlaps(&extent)) {
+        if let Some(edge) = &mut self.edge {
             edge.remove(extent);
         }
     }
@@ -58,11 +77,9 @@ impl Trimming {
         now.state.map.set(extent, Status::Bad);
         let Some(edge) = &mut self.edge else { return };
         edge.remove(extent);
-        if edge.leading {
-            edge.leading = false;
-        } else {
-            now.state.map.set(edge.left, Status::Unscraped);
-            self.edge = None;
+        match &mut edge.side {
+            Edging::Near => edge.side = Edging::Far { piece: Extent::new(edge.left.end(), 0), failed: false },
+            Edging::Far { failed, .. } => *failed = true,
         }
     }
 }
@@ -70,9 +87,20 @@ impl Trimming {
 impl Edge {
     /// Removes a sector that was tried.
     fn remove(&mut self, extent: Extent) {
-        self.left = match self.leading {
-            true => Extent::new(extent.end(), self.left.end() - extent.end()),
-            false => Extent::new(self.left.offset, extent.offset - self.left.offset),
+        let part = match &mut self.side {
+            Edging::Near => &mut self.left,
+            Edging::Far { piece, .. } => piece,
         };
+        if part.overlaps(&extent) {
+            *part = Extent::new(extent.end(), part.end() - extent.end());
+        }
     }
+}
+
+/// Takes the last piece off `left`.
+fn last_piece(left: &mut Extent, sector: u64) -> Extent {
+    let (end, bytes) = (left.end(), PIECE_BYTES.next_multiple_of(sector));
+    let start = (end.saturating_sub(1) / bytes * bytes).clamp(left.offset, end);
+    *left = Extent::new(left.offset, start - left.offset);
+    Extent::new(start, end - start)
 }
