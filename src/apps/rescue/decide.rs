@@ -3,6 +3,7 @@ use super::options::RescueOptions;
 use crate::core::rescue::{RescuePlan, Status};
 use crate::core::{EndpointKind, Error, Extent, Facts, Kind, Plan, Result, Side};
 use crate::job::beside;
+use crate::job::journal;
 use crate::job::rescue::domain;
 use crate::plan::rescue_sector_bytes;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,14 @@ pub(super) fn map_path(options: &RescueOptions, dest: &Facts) -> Result<PathBuf>
         path.push(".map");
         return Ok(path.into());
     }
-    let what = format!("no map: destination {} is not a file, so there is no place beside it", dest.address);
+    // The name of a node without an identity may be that of another disk tomorrow.
+    let is_known = dest.kind == EndpointKind::Block && (dest.identity.wwn.is_some() || dest.identity.serial.is_some());
+    if let Some(path) = is_known.then(|| journal::of_device(dest, "map")).flatten() {
+        let failed = |error| Error::new(Kind::Io, "cannot create the directory for maps").because(error);
+        journal::prepare(&path).map_err(failed)?;
+        return Ok(path);
+    }
+    let what = format!("no map: destination {} is neither a file nor a disk with a serial number", dest.address);
     Err(Error::new(Kind::Usage, what).on(Side::Dest).advise("Name the map after the destination, on another disk."))
 }
 
@@ -85,4 +93,34 @@ pub(super) fn changes(options: &RescueOptions) -> Vec<(Status, Status)> {
     let retrim = [(Status::Unscraped, Status::Untrimmed), (Status::Bad, Status::Untrimmed)];
     let again = again.into_iter().filter(|_| options.try_again);
     again.chain(retrim.into_iter().filter(|_| options.retrim)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::apps::command::Words;
+    use crate::apps::rescue::words::RescueArguments;
+    use clap::Parser;
+
+    #[test]
+    fn the_map_is_beside_a_file_and_named_by_the_identity_of_a_disk() {
+        let options = |words: &[&str]| {
+            let words = ["rescue", "source", "dest"].iter().chain(words);
+            RescueArguments::try_parse_from(words).unwrap().into_options().unwrap()
+        };
+        let facts = |path: &str, kind| Facts { exists: true, ..Facts::new(path, kind) };
+        let path = |dest: &Facts, words: &[&str]| map_path(&options(words), dest);
+        let [file, mut disk] = [facts("/x/dest", EndpointKind::File), facts("/dev/sdz", EndpointKind::Block)];
+        assert_eq!(path(&file, &[]).unwrap(), Path::new("/x/dest.map"));
+        assert_eq!(path(&disk, &["map"]).unwrap(), Path::new("map"));
+        let unknown = path(&disk, &[]).unwrap_err();
+        assert!(unknown.to_string().contains("no map"), "{unknown}");
+        disk.identity.serial = Some("S3RIAL 1".into());
+        let Some(expected) = journal::of_device(&disk, "map") else { return };
+        assert!(expected.ends_with("haul/S3RIAL_1.map"), "{}", expected.display());
+        assert_eq!(path(&disk, &[]).unwrap(), expected);
+        // Under another name it has the same map.
+        disk.path = "/dev/sdy".into();
+        assert_eq!(path(&disk, &[]).unwrap(), expected);
+    }
 }

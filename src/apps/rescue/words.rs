@@ -49,7 +49,10 @@ pub(crate) struct RescueArguments {
     #[arg(id = "destination", value_name = "DST", value_hint = ValueHint::AnyPath)]
     dest: OsString,
 
-    /// The map; default: DST.map beside a file, and required for a device
+    /// The map; default: beside a file DST.map, for a disk by its serial number
+    ///
+    /// The map. By default it is beside a file, with .map after its name, and for a disk in the directory where haul
+    /// stores the journals of devices, named by its serial number or WWN. Required for a device that has neither.
     #[arg(value_name = "MAP", value_hint = ValueHint::FilePath)]
     map: Option<OsString>,
 
