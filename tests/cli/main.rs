@@ -68,6 +68,7 @@ mod reflink;
 mod refusals;
 mod report_pages;
 mod rescue;
+mod rescue_kills;
 mod rescue_output;
 mod resume;
 mod resume_corners;
