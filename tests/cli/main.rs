@@ -14,6 +14,7 @@ mod block_maps;
 mod checksums;
 mod chooser;
 mod completions;
+mod compressed_dests;
 mod config;
 mod damage;
 mod delta;

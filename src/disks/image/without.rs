@@ -1,8 +1,8 @@
 //! A haul that was built without decoders: it recognizes compressed files and streams, and says so.
 use super::detect::{HEAD_BYTES, detect};
 use crate::core::{
-    ClosingReport, Compressed, Compression, DeviceError, Endpoint, EndpointChange, Error, Facts, Kind, Op, Request,
-    Result, Side, locked,
+    ClosingReport, Compressed, Compression, DeviceError, Encoding, Endpoint, EndpointChange, Error, Facts, Kind, Op,
+    Request, Result, Side, Upload, locked,
 };
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -20,6 +20,24 @@ pub fn content(stored: &Facts, format: Compression) -> Result<Facts> {
     let advice = "Nothing was written. Decompress it with its own program and copy from a pipe, or use --as-is to copy \
         the file itself.";
     Err(Error::new(Kind::Unsupported, what).on(Side::Source).advise(advice))
+}
+
+/// Refuses a dest that is to be compressed.
+///
+/// # Errors
+/// Always.
+pub fn compressing(
+    _facts: &Facts,
+    _compressed: &Compressed,
+    encoding: Encoding,
+    _stored: Arc<dyn Endpoint>,
+) -> io::Result<Arc<dyn Endpoint>> {
+    Err(io::Error::other(format!("this haul was built without encoders for {}", encoding.format.name())))
+}
+
+/// Nothing was compressed by an earlier run.
+pub fn check_resumed(_dest: &Facts, _upload: &Upload) -> Result<()> {
+    Ok(())
 }
 
 /// A stream that may not be compressed: reading it fails where its first bytes show that it is.

@@ -6,6 +6,7 @@ mod part;
 mod xz;
 mod zip;
 mod zstd;
+mod zstd_frames;
 
 use super::fault::Fault;
 use super::input::Input;

@@ -1,0 +1,15 @@
+//! Compressed dests: what is written is compressed in frames, each by itself, by several threads. This folder must not
+//! know what stores the bytes: it writes them through the endpoint of that.
+mod append;
+mod dest;
+mod format;
+mod frames;
+mod gzip;
+mod pick;
+mod pool;
+mod xz;
+mod zstd;
+
+pub use dest::compressing;
+pub use frames::{Frames, check_resumed};
+pub(super) use pick::format;
