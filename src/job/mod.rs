@@ -14,6 +14,7 @@ mod digest_collector;
 mod digested;
 pub(crate) mod estimate;
 mod finished;
+pub(crate) mod fleet;
 mod image;
 pub(crate) mod journal;
 mod lost_server;

@@ -13,8 +13,10 @@ mod progress;
 mod sending;
 mod service;
 mod source;
+mod state;
 mod store;
 mod uploads;
 
 pub(super) use open::{first_bytes, open, probe};
-pub use uploads::{abort, list, present};
+pub use state::SharedState;
+pub use uploads::{abort, begin, list, present};

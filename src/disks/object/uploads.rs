@@ -108,6 +108,17 @@ pub fn abort(address: &ObjectAddress, id: &str) -> Result<()> {
     })
 }
 
+/// Begins an upload, and returns the store's name for it.
+///
+/// # Errors
+/// Open where the store cannot be reached, or refuses.
+pub fn begin(address: &ObjectAddress) -> Result<String> {
+    let store = opened(address)?;
+    wait(Side::Dest, address, async move {
+        store.uploads.create_multipart(&store.path).await.map_err(|error| failure::of(&error))
+    })
+}
+
 fn opened(address: &ObjectAddress) -> Result<Store> {
     Store::new(address).map_err(|Failure { words, advice, .. }| {
         let what = format!("cannot use {address}");

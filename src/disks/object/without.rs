@@ -36,3 +36,58 @@ pub fn list(address: &ObjectAddress) -> Result<Vec<PendingUpload>> {
 pub fn abort(address: &ObjectAddress, _id: &str) -> Result<()> {
     Err(refused(address))
 }
+
+/// Refuses every store.
+pub fn begin(address: &ObjectAddress) -> Result<String> {
+    Err(refused(address))
+}
+
+/// State that many workers share: none in this build.
+pub enum SharedState {}
+
+impl SharedState {
+    /// Refuses every address.
+    pub fn open(address: &str) -> Result<SharedState> {
+        Err(refused(format_args!("--state {address}")))
+    }
+
+    /// Its address.
+    pub fn address(&self) -> &str {
+        match *self {}
+    }
+
+    /// The same, with another time for an answer.
+    pub fn answered_within(self, _time: std::time::Duration) -> SharedState {
+        match self {}
+    }
+
+    /// How many requests were made.
+    pub fn requests(&self) -> u64 {
+        match *self {}
+    }
+
+    /// Creates a text.
+    pub fn create(&self, _name: &str, _text: &str) -> Result<bool> {
+        match *self {}
+    }
+
+    /// Writes a text.
+    pub fn replace(&self, _name: &str, _text: &str) -> Result<()> {
+        match *self {}
+    }
+
+    /// The text of this name.
+    pub fn get(&self, _name: &str) -> Result<Option<String>> {
+        match *self {}
+    }
+
+    /// The names in a folder.
+    pub fn list(&self, _folder: &str) -> Result<Vec<String>> {
+        match *self {}
+    }
+
+    /// Removes a text.
+    pub fn remove(&self, _name: &str) -> Result<()> {
+        match *self {}
+    }
+}

@@ -25,6 +25,7 @@ use crate::plan::{JournalChoice, Options, words};
 pub(crate) use directories::{all as directories_of_devices, keep_in};
 pub(crate) use exchange::{Exported, Imported, export, import, opened};
 use journal_writer::JournalWriter;
+pub(crate) use journal_writer::samples_of;
 pub(crate) use pending::{PendingCopies, find_all};
 pub(crate) use place::{any_exists, of as place_of, of_device, of_related, prepare, start_on_disk};
 pub(crate) use remove::Removal;
