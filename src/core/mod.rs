@@ -70,7 +70,7 @@ mod zero_bytes;
 
 pub use address::{Address, NbdAddress, NbdServer};
 pub use address_map::{AddressMap, Piece, pieces};
-pub use block_digest::BlockDigest;
+pub use block_digest::{BlockDigest, BlockHash};
 pub use block_map::{BlockMap, DamagedRange, MappedRange};
 pub use buffer::{Arena, Buffer, PAGE_BYTES};
 pub use checkpoint::{CheckpointPlan, CheckpointSink};

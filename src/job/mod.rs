@@ -31,6 +31,7 @@ pub(crate) mod session;
 mod time_limit;
 pub(crate) mod undo;
 mod verify_dests;
+mod whole_digest;
 
 use crate::core::{EngineKind, Host};
 use crate::engine;

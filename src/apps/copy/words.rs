@@ -354,6 +354,7 @@ impl Words for CopyArguments {
             verify: self.certainty.verify,
             manifest: self.certainty.manifest.map(|path| address("--manifest", path)).transpose()?,
             manifest_block_bytes: self.certainty.manifest_block,
+            manifest_hash: None,
             decompress: self.images.decompress(),
             bmap: self.images.bmap()?,
             block_map: None,
