@@ -1,7 +1,7 @@
 //! Collects the digests of blocks: for reading back, and for the manifest.
 use crate::core::{
-    AddressMap, BlockDigest, BlockDigests, BlockHash, Digest, DigestedBlock, Ended, EndpointKind, Error, Event, Extent, ExtentSet, Facts, HashKind,
-    Kind, Observer, Outcome, Plan, Result, Side,
+    AddressMap, BlockDigest, BlockDigests, BlockHash, Digest, DigestedBlock, Ended, EndpointKind, Error, Event, Extent,
+    ExtentSet, Facts, HashKind, Kind, Observer, Outcome, Plan, Result, Side,
 };
 use crate::job::digested::DigestedBlockList;
 use crate::job::whole_digest::WholeDigest;
@@ -36,7 +36,8 @@ impl DigestCollector {
             (None, Some(Delta::Manifest(path))) => Some((path, true)),
             (None, _) => None,
         };
-        let manifest = wanted.map(|(path, renews)| NewManifest::begin(path, renews, plan, source, dests)).transpose()?;
+        let manifest =
+            wanted.map(|(path, renews)| NewManifest::begin(path, renews, plan, source, dests)).transpose()?;
         let is_requested = options.hashes.contains(&HashKind::Blake3);
         // Of a manifest that is updated too: the source was read for it.
         let is_merged = |blocks: &BlockDigests| {

@@ -67,11 +67,7 @@ impl ManifestDelta {
     /// The options with the block size and the algorithm of the manifest.
     pub(crate) fn adjust(&self, options: &Options) -> Options {
         let head = &self.manifest.head;
-        Options {
-            manifest_block_bytes: Some(head.block_bytes),
-            manifest_hash: Some(head.algorithm),
-            ..options.clone()
-        }
+        Options { manifest_block_bytes: Some(head.block_bytes), manifest_hash: Some(head.algorithm), ..options.clone() }
     }
 
     /// Refuses a dest that the manifest does not describe, or no longer describes.

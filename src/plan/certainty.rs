@@ -3,7 +3,9 @@ use super::check::Overlap;
 use super::plan_input::{PlanInput, named};
 use super::{Delta, JournalChoice, Options, words};
 use crate::core::PlanNotes;
-use crate::core::{BlockDigests, BlockHash, EndpointKind, Error, HashKind, Kind, Order, Portion, ReadBack, Result, Route, Side};
+use crate::core::{
+    BlockDigests, BlockHash, EndpointKind, Error, HashKind, Kind, Order, Portion, ReadBack, Result, Route, Side,
+};
 
 /// Default block size of digests, in bytes: that of the manifest.
 const BLOCK_BYTES: u64 = 4 << 20;

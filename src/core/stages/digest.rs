@@ -4,8 +4,8 @@ use super::hasher::Hasher;
 use super::range_checks::RangeChecks;
 use crate::core::zero_bytes::zero_bytes;
 use crate::core::{
-    BlockDigest, BlockDigests, BlockMap, Completion, DamagedRange, Digest, DigestedBlock, HashKind, Mailbox, Op, Queue, Ready,
-    Request, Transferred,
+    BlockDigest, BlockDigests, BlockMap, Completion, DamagedRange, Digest, DigestedBlock, HashKind, Mailbox, Op, Queue,
+    Ready, Request, Transferred,
 };
 use std::collections::BTreeMap;
 use std::io;

@@ -90,7 +90,7 @@ fn file_fault(error: FileError) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::{EndpointKind, Extent, Facts, BlockHash};
+    use crate::core::{BlockHash, EndpointKind, Extent, Facts};
     use crate::ledger::SideIdentity;
     use std::fs;
 

@@ -1,6 +1,6 @@
 //! What is written is read back; changed, truncated and forged lines are rejected.
 use super::*;
-use crate::core::{BlockDigest, Extent, BlockHash};
+use crate::core::{BlockDigest, BlockHash, Extent};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::manifest::head::BLOCK_BYTES_MIN;
 use crate::ledger::{Fault, FaultKind, SideIdentity};
