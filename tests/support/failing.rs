@@ -1,11 +1,12 @@
-//! A disk with bad sectors, or one that stalls: nbdkit serves a file with failures, nbdfuse mounts it as a file.
+//! A disk with bad sectors, or one that stalls: a server in this process fails requests, nbdfuse mounts it as a file.
 use super::abilities::{has, is_root, skip};
+use super::nbd_export::{self, Access, Rule, Verdict};
 use super::running::{ends_within, terminate};
-use std::fs::File;
-use std::io::{Read, Seek};
 use std::ops::Range;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// The kind of requests that fail.
@@ -19,8 +20,20 @@ pub enum Fails {
 pub struct FailingDisk {
     mounted_at: PathBuf,
     server: Child,
-    /// What nbdkit and nbdfuse complained about: a file without a name, since tests list the folder.
-    complaints: File,
+}
+
+/// Whether two ranges have a byte in common.
+fn meet(one: &Range<u64>, other: &Range<u64>) -> bool {
+    one.start < other.end && one.end > other.start
+}
+
+/// Fails those requests that one of `fails` names and `applies` accepts.
+fn failing(fails: &[Fails], applies: impl Fn(&Range<u64>) -> bool + Send + Sync + 'static) -> Rule {
+    let (reads, writes) = (fails.contains(&Fails::Reads), fails.contains(&Fails::Writes));
+    Box::new(move |access, range| {
+        let wanted = if access == Access::Read { reads } else { writes };
+        if wanted && applies(&range) { Verdict::Fail } else { Verdict::Serve }
+    })
 }
 
 impl FailingDisk {
@@ -31,32 +44,39 @@ impl FailingDisk {
 
     /// The same with any number of bad ranges.
     pub fn with(dir: &Path, backing: &Path, fails: Fails, bad: &[Range<u64>]) -> Option<Self> {
-        // nbdkit calls these as: pread HANDLE COUNT OFFSET, pwrite HANDLE COUNT OFFSET FLAGS.
-        let check = |bad: &Range<u64>| {
-            let (start, end) = (bad.start, bad.end);
-            format!("if [ $4 -lt {end} ] && [ $(($4 + $3)) -gt {start} ]; then echo EIO bad >&2; exit 1; fi; ")
-        };
-        let check = bad.iter().map(check).collect::<String>() + ":";
-        let check = |wanted| if fails == wanted { check.as_str() } else { ":" };
-        Self::serve(dir, backing, check(Fails::Reads), check(Fails::Writes))
+        let bad = bad.to_vec();
+        Self::serve(dir, backing, failing(&[fails], move |range| bad.iter().any(|bad| meet(bad, range))))
     }
 
     /// The same, but writes to `lost` are acknowledged and discarded.
     pub fn losing(dir: &Path, backing: &Path, lost: Range<u64>) -> Option<Self> {
-        let Range { start, end } = lost;
-        let lost = format!("[ $4 -lt {end} ] && [ $(($4 + $3)) -gt {start} ]");
-        Self::serve(dir, backing, ":", &format!("if {lost}; then cat >/dev/null; exit 0; fi"))
+        let is_lost = move |access, range| access == Access::Write && meet(&range, &lost);
+        let rule = move |access, range| if is_lost(access, range) { Verdict::Lose } else { Verdict::Serve };
+        Self::serve(dir, backing, Box::new(rule))
     }
 
     /// Serves `backing` below `dir`; reads that extend beyond `from` wait while `gate` exists.
     pub fn stalling(dir: &Path, backing: &Path, from: u64, gate: &Path) -> Option<Self> {
-        let wait = format!("while [ $(($4 + $3)) -gt {from} ] && [ -e '{}' ]; do sleep 0.02; done", gate.display());
-        Self::serve(dir, backing, &wait, ":")
+        let gate = gate.to_owned();
+        let rule = move |access, range: Range<u64>| {
+            while access == Access::Read && range.end > from && gate.exists() {
+                thread::sleep(Duration::from_millis(2));
+            }
+            Verdict::Serve
+        };
+        Self::serve(dir, backing, Box::new(rule))
     }
 
     /// Serves `backing` below `dir`; each write takes half a second while `gate` exists.
     pub fn slow(dir: &Path, backing: &Path, gate: &Path) -> Option<Self> {
-        Self::serve(dir, backing, ":", &format!("if [ -e '{}' ]; then sleep 0.5; fi", gate.display()))
+        let gate = gate.to_owned();
+        let rule = move |access, _| {
+            if access == Access::Write && gate.exists() {
+                thread::sleep(Duration::from_millis(500));
+            }
+            Verdict::Serve
+        };
+        Self::serve(dir, backing, Box::new(rule))
     }
 
     /// Serves `backing` below `dir`; requests of these kinds that touch `bad` fail while `gate` exists.
@@ -67,18 +87,13 @@ impl FailingDisk {
         bad: Range<u64>,
         gate: &Path,
     ) -> Option<Self> {
-        let Range { start, end } = bad;
-        let check = format!(
-            "if [ -e '{}' ] && [ $4 -lt {end} ] && [ $(($4 + $3)) -gt {start} ]; then echo EIO bad >&2; exit 1; fi",
-            gate.display()
-        );
-        let check = |wanted| if fails.contains(&wanted) { check.as_str() } else { ":" };
-        Self::serve(dir, backing, check(Fails::Reads), check(Fails::Writes))
+        let gate = gate.to_owned();
+        Self::serve(dir, backing, failing(fails, move |range| meet(&bad, range) && gate.exists()))
     }
 
-    /// `before_read` and `before_write` are shell commands that run before each request.
-    fn serve(dir: &Path, backing: &Path, before_read: &str, before_write: &str) -> Option<Self> {
-        if !has("nbdkit") || !has("nbdfuse") || !has("fusermount3") {
+    /// Serves `backing` in this process, and mounts it by nbdfuse, whose standard input is the connection.
+    fn serve(dir: &Path, backing: &Path, rule: Rule) -> Option<Self> {
+        if !has("nbdfuse") || !has("fusermount3") {
             return None;
         }
         if !is_root() || !Path::new("/dev/fuse").exists() {
@@ -87,37 +102,18 @@ impl FailingDisk {
         }
         let mounted_at = dir.join("failing");
         std::fs::create_dir_all(&mounted_at).expect("the test directory is writable");
-        let size = std::fs::metadata(backing).expect("it exists").len();
-        let file = backing.display();
-        let read = format!("dd if='{file}' iflag=skip_bytes,count_bytes skip=$4 count=$3 bs=1M status=none");
-        let write = format!("dd of='{file}' oflag=seek_bytes seek=$4 bs=1M iflag=fullblock conv=notrunc status=none");
+        let client = nbd_export::serve(backing, rule).expect("it exists, and sockets can be made");
         let mut command = Command::new("nbdfuse");
-        command.arg(mounted_at.join("disk")).args(["[", "nbdkit", "--exit-with-parent", "eval"]);
-        command.arg(format!("get_size=echo {size}"));
-        command.arg(format!("pread={before_read}; exec {read}"));
-        command.arg(format!("pwrite={before_write}; exec {write}"));
-        // Without a flush method nbdkit assumes that the disk needs none, and fdatasync would fail.
-        command.args(["can_flush=exit 0", "flush=exit 0", "]"]);
-        let complaints = tempfile::tempfile().expect("the temporary directory is writable");
-        let stderr = complaints.try_clone().expect("a descriptor can be copied");
-        let server = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr).spawn().ok()?;
-        let mut disk = FailingDisk { mounted_at, server, complaints };
+        command.arg(mounted_at.join("disk")).args(["--fd", "0"]).stdin(OwnedFd::from(client));
+        // It complains about each request that fails.
+        let server = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;
+        let mut disk = FailingDisk { mounted_at, server };
         disk.wait_until_exists().then_some(disk)
     }
 
     /// The file to copy from or to.
     pub fn path(&self) -> PathBuf {
         self.mounted_at.join("disk")
-    }
-
-    /// Prints what the server complained about, without the failures that it was asked for: a test that failed since
-    /// more failed than that shows why.
-    fn print_unwanted_complaints(&mut self) {
-        let mut complaints = String::new();
-        let _ = self.complaints.rewind().and_then(|()| self.complaints.read_to_string(&mut complaints));
-        let wanted = |line: &&str| line.ends_with(": bad") || line.starts_with("nbd_aio_command_completed: read: ");
-        let unwanted: Vec<_> = complaints.lines().filter(|line| !wanted(line)).collect();
-        println!("the server of the failing disk wrote {} lines, {unwanted:#?}", complaints.lines().count());
     }
 
     fn wait_until_exists(&mut self) -> bool {
@@ -128,7 +124,7 @@ impl FailingDisk {
                 skip("nbdfuse could not show a disk here");
                 return false;
             }
-            std::thread::sleep(Duration::from_millis(10));
+            thread::sleep(Duration::from_millis(2));
         }
         true
     }
@@ -136,9 +132,6 @@ impl FailingDisk {
 
 impl Drop for FailingDisk {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.print_unwanted_complaints();
-        }
         // The server ends after the last use of the mount.
         let unmounted = Command::new("fusermount3").arg("-u").arg(&self.mounted_at).status();
         if !unmounted.is_ok_and(|status| status.success()) {

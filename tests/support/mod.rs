@@ -12,6 +12,7 @@ mod http;
 mod lab;
 mod modelled;
 mod nbd;
+mod nbd_export;
 mod objects;
 mod programs;
 mod running;
