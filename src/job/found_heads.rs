@@ -23,8 +23,8 @@ impl RescueLog for FoundHeads {
         for head in state.heads.iter().skip(self.warned) {
             let (every, bytes) = (head.period_bytes >> 20, head.stretch_bytes >> 20);
             self.operator.warn(&format!(
-                "reads fail every {every} MiB for about {bytes} MiB: one of about {} heads of the source fails; haul reads \
-                 the areas of the others first",
+                "reads fail every {every} MiB for about {bytes} MiB: one of about {} heads of the source fails; haul \
+                 reads the areas of the others first",
                 head.heads()
             ));
         }
