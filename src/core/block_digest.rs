@@ -9,8 +9,8 @@ use std::str::FromStr;
 /// How the blocks of a copy are digested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BlockHash {
-
-
+    /// The chaining value of the block in the BLAKE3 tree of the copy ([`super::hash_tree`]): it depends on the place
+    /// of the block, and those of all blocks give the digest of the whole. Blocks of zeros have no digest.
     #[serde(rename = "blake3-tree")]
     Blake3Tree,
     /// BLAKE3 of the block alone.
