@@ -26,7 +26,6 @@ mod extent;
 mod extent_set;
 mod facts;
 mod hash_kind;
-pub mod hash_tree;
 mod host;
 mod http_address;
 mod http_resource;
