@@ -32,6 +32,8 @@ static COMMANDS: &[Command] = &[
     Command::of::<PatternArguments>("pattern", "Test a disk: write a pattern, then verify it"),
     Command::of::<JournalArguments>("journal", "List or remove journals; exchange them with GNU ddrescue"),
     fleet::PLAN,
+    fleet::STATUS,
+    fleet::FINISH,
     Command::of::<TuneArguments>("tune", "Find the best block size and queue depth for a disk"),
     Command::of::<ProfileArguments>("profile", "Measure a disk: rate by position, latency of commands"),
     Command::of::<ListArguments>("list", "List block devices: aliases, size, identity, use and partitions"),

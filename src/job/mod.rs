@@ -39,7 +39,7 @@ pub(crate) use catch_up::CatchUp;
 pub(crate) use finished::Finished;
 pub(crate) use image::image_content;
 pub(crate) use lost_server::LostServers;
-pub(crate) use opened::{CopyResult, Opened};
+pub(crate) use opened::{CopyResult, Opened, ShardKeeping};
 pub(crate) use prepared::Prepared;
 
 /// The capabilities of this machine and this process. io_uring is probed only if a plan could use it: `engine`

@@ -9,3 +9,20 @@ pub(crate) struct PlanOptions {
     pub(super) options: Options,
     pub(super) wish: FleetWish,
 }
+
+/// What `haul status` is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StatusOptions {
+    pub(super) plan: String,
+    pub(super) watch: bool,
+    pub(super) json: bool,
+}
+
+/// What `haul finish` is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FinishOptions {
+    pub(super) plan: String,
+    pub(super) abort: bool,
+    pub(super) yes: bool,
+    pub(super) json: bool,
+}

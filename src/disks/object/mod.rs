@@ -4,6 +4,7 @@
 //! are those of the crate `object_store`; the connections are those of `disks::http`.
 #![forbid(unsafe_code)]
 mod answer;
+mod completion;
 mod connections;
 mod dest;
 mod failure;
@@ -17,6 +18,7 @@ mod state;
 mod store;
 mod uploads;
 
+pub use completion::complete;
 pub(super) use open::{first_bytes, open, probe};
 pub use state::SharedState;
-pub use uploads::{abort, begin, list, present};
+pub use uploads::{abort, begin, list, present, stored};

@@ -15,6 +15,9 @@ use std::time::Duration;
 /// How long an answer is waited for.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(60);
 
+/// Requests at a time.
+const AT_A_TIME: usize = 64;
+
 /// What to do if the state cannot be reached.
 const UNREACHED: &str = "Check that it exists, and that this user may read and write it; then run the command again.";
 
@@ -122,6 +125,44 @@ impl SharedState {
         })?;
         let text = bytes.map(|bytes| String::from_utf8(bytes.into()));
         text.transpose().map_err(|_| failed("read", &self.full_name(name), Failure::last("it is no text", "")))
+    }
+
+    /// The texts of these names, in their order, of which many are requested at a time.
+    ///
+    /// # Errors
+    /// As for [`SharedState::get`].
+    pub fn get_all(&self, names: &[String]) -> Result<Vec<Option<String>>> {
+        let mut texts = Vec::with_capacity(names.len());
+        if self.is_memory {
+            names.iter().try_for_each(|name| self.get(name).map(|text| texts.push(text)))?;
+            return Ok(texts);
+        }
+        for some in names.chunks(AT_A_TIME) {
+            let paths: Vec<Path> = some.iter().map(|name| self.path(name)).collect::<Result<_>>()?;
+            let objects = self.objects.clone();
+            self.requests.fetch_add(some.len() as u64 - 1, Relaxed);
+            let read = self.done("read", &some[0], async move {
+                let one = |path: Path| {
+                    let objects = objects.clone();
+                    tokio::spawn(async move {
+                        match objects.get(&path).await {
+                            Ok(found) => found.bytes().await.map(Some).map_err(|error| failure::of(&error)),
+                            Err(error) if failure::is_missing(&error) => Ok(None),
+                            Err(error) => Err(failure::of(&error)),
+                        }
+                    })
+                };
+                let begun: Vec<_> = paths.into_iter().map(one).collect();
+                let mut all = Vec::with_capacity(begun.len());
+                for one in begun {
+                    let ended = one.await.map_err(|error| Failure::last(error.to_string(), ""))?;
+                    all.push(ended?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()));
+                }
+                Ok(all)
+            })?;
+            texts.extend(read);
+        }
+        Ok(texts)
     }
 
     /// The names that begin with `folder` and a slash, in order; all names if it is empty.

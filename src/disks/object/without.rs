@@ -1,5 +1,5 @@
 //! What this build of haul does instead: it was built without object stores.
-use crate::core::{Endpoint, Error, Facts, Kind, ObjectAddress, PendingUpload, Result, Side, Upload};
+use crate::core::{Endpoint, Error, Extent, Facts, Kind, ObjectAddress, PendingUpload, Result, Side, Upload};
 use crate::disks::opening::Opening;
 use std::sync::Arc;
 
@@ -42,6 +42,28 @@ pub fn begin(address: &ObjectAddress) -> Result<String> {
     Err(refused(address))
 }
 
+/// Refuses every store.
+pub fn stored(
+    address: &ObjectAddress,
+    _id: &str,
+    _part_bytes: u64,
+    _shard: Extent,
+    _end: u64,
+) -> Result<Vec<(u32, String)>> {
+    Err(refused(address))
+}
+
+/// Refuses every store.
+pub fn complete(
+    address: &ObjectAddress,
+    _id: &str,
+    _tags: Vec<String>,
+    _size: u64,
+    _existing: Option<&str>,
+) -> Result<()> {
+    Err(refused(address))
+}
+
 /// State that many workers share: none in this build.
 pub enum SharedState {}
 
@@ -78,6 +100,11 @@ impl SharedState {
 
     /// The text of this name.
     pub fn get(&self, _name: &str) -> Result<Option<String>> {
+        match *self {}
+    }
+
+    /// The texts of these names.
+    pub fn get_all(&self, _names: &[String]) -> Result<Vec<Option<String>>> {
         match *self {}
     }
 

@@ -1,6 +1,6 @@
 //! Planning a copy by many workers: everything is checked and decided, the destination is prepared, and the plan is
 //! written once.
-use super::{sides, store_probe};
+use super::{names, sides, store_probe};
 use crate::core::{
     Address, Decision, EndpointKind, Error, Extent, ExtentSet, Facts, Kind, ObjectAddress, Result, Side, part_bytes,
 };
@@ -17,9 +17,6 @@ use std::fs::{DirBuilder, File};
 use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The name of the plan in the shared state.
-pub(crate) const PLAN_NAME: &str = "plan.json";
 
 /// How the copy is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +76,7 @@ impl FleetDraft {
             return Err(Error::new(Kind::Refused, what).advise("Finish it with haul copy, or use --restart."));
         }
         let state = open_state(&plan.state)?;
-        if state.get(PLAN_NAME)?.is_some() {
+        if state.get(names::PLAN)?.is_some() {
             let what = format!("--state {} has a plan already", plan.state);
             let advice = "Nothing was written. Name another place with --state, or end that job with haul finish.";
             return Err(Error::new(Kind::Refused, what).advise(advice));
@@ -93,8 +90,8 @@ impl FleetDraft {
             found.begin(alone, &source_end)?;
         }
         let made = PreparedDest::make(&mut plan)?;
-        let written = plan.to_text().map_err(|fault| fault.into_error(PLAN_NAME));
-        match written.and_then(|text| state.create(PLAN_NAME, &text)) {
+        let written = plan.to_text().map_err(|fault| fault.into_error(names::PLAN));
+        match written.and_then(|text| state.create(names::PLAN, &text)) {
             Ok(true) => Ok(plan),
             Ok(false) => {
                 made.discard();

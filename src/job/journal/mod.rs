@@ -24,6 +24,7 @@ use crate::ledger::{FaultKind, SideIdentity};
 use crate::plan::{JournalChoice, Options, words};
 pub(crate) use directories::{all as directories_of_devices, keep_in};
 pub(crate) use exchange::{Exported, Imported, export, import, opened};
+pub(crate) use fits::{check_state, digest_at};
 use journal_writer::JournalWriter;
 pub(crate) use journal_writer::samples_of;
 pub(crate) use pending::{PendingCopies, find_all};

@@ -101,14 +101,14 @@ impl FirstLine for FleetPlan {
         if self.len_bytes == 0 || last.checked_add(self.len_bytes).is_none_or(|end| i64::try_from(end).is_err()) {
             return invalid("a copy of nothing, or beyond the last possible byte");
         }
-        if self.block_bytes == 0 || self.shard_bytes == 0 || self.shard_bytes % self.block_bytes != 0 {
+        if self.block_bytes == 0 || self.shard_bytes == 0 || !self.shard_bytes.is_multiple_of(self.block_bytes) {
             return invalid("shards that are no multiple of a block");
         }
         if self.shards != self.len_bytes.div_ceil(self.shard_bytes) || self.shards > SHARDS_MAX {
             return invalid("a number of shards that does not fit their length");
         }
         let parts = self.upload.as_ref().map(|upload| upload.part_bytes);
-        if parts.is_some_and(|bytes| bytes == 0 || self.shard_bytes % bytes != 0) {
+        if parts.is_some_and(|bytes| bytes == 0 || !self.shard_bytes.is_multiple_of(bytes)) {
             return invalid("parts of the upload that cross shards");
         }
         if self.lease_s == 0 {
