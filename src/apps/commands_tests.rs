@@ -162,8 +162,7 @@ fn every_option_sets_its_field() {
         progress: ProgressStyle::Json,
         verbosity: Verbosity::Everything,
         json: true,
-        // A dry run writes no report.
-        report: None,
+        report: None, // A dry run writes none.
     };
     assert_eq!(copy(line), wanted);
     assert_eq!(copy("a b --report page.html").report, Some("page.html".into()));

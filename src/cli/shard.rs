@@ -10,8 +10,8 @@ use std::ffi::OsString;
 pub(crate) struct ShardArguments {
     /// Copy one shard of this plan
     ///
-    /// Copy one shard of the plan that haul plan wrote, instead of SRC and DST: haul copy --plan plan.json --shard 3/64.
-    /// The plan has the options of the copy. PLAN is a file, or the address of plan.json in a bucket. A shard that is
+    /// Copy one shard of the plan that haul plan wrote, instead of SRC and DST: haul copy --plan plan.json --shard
+    /// 3/64. The plan has the options of the copy. PLAN is a file, or the address of plan.json in a bucket. A shard that is
     /// done ends at once with status 0, and one that another worker copies is waited for. Status 1: run the command
     /// again; 2 or 3: running it again cannot help.
     #[arg(long, value_name = "PLAN", value_hint = ValueHint::FilePath, requires = "shard", help_heading = "Shards")]

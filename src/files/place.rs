@@ -190,7 +190,7 @@ impl DirectoryEntry {
         }
     }
 
-    /// Gives the file of this name the name of `to` in the same file system, which must be free, and makes that durable.
+    /// Gives the file of this name the name of `to` in the same file system, which must be free. That is durable then.
     ///
     /// # Errors
     /// The name exists: [`FileError::Exists`]; or the error of the file system.

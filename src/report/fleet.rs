@@ -73,9 +73,7 @@ pub fn status(status: &FleetStatus) -> String {
 
 /// That finish waits for workers that have not recorded their end.
 pub fn waits_for_workers(count: usize, lease_s: u64) -> String {
-    format!(
-        "attempts that have not recorded their end: {count}; waiting until they have given no sign of life for {lease_s} s"
-    )
+    format!("attempts without a recorded end: {count}; waiting until none has given a sign of life for {lease_s} s")
 }
 
 /// Which shards are missing, and what copies them.
@@ -110,8 +108,8 @@ pub fn finished(dest: &str, len_bytes: u64, shards: u64) -> String {
 /// That a worker may write to the destination still.
 pub fn never_ended(shard: u64, host: &str, pid: u32) -> String {
     format!(
-        "an attempt at shard {shard} never recorded its end (PID {pid} on {host}): make sure that it does not run before \
-         the destination is used, because it could write to it"
+        "an attempt at shard {shard} never recorded its end (PID {pid} on {host}): make sure that it does not run \
+         before the destination is used, because it could write to it"
     )
 }
 
@@ -125,12 +123,12 @@ pub fn unread(extents: &[(u64, u64)]) -> String {
 /// The question before a job is given up.
 pub fn give_up(dest: &str, state: &str) -> String {
     let what = format!("What was copied to {dest} so far is discarded; its state is in {state}.\n");
-    format!("{what}Type \"yes\" to give the job up, anything else to stop: ")
+    format!("{what}Type \"yes\" to abort the job, anything else to stop: ")
 }
 
 /// That a job was given up.
 pub fn given_up(state: &str) -> String {
-    format!("the job is given up; its state stays in {state} and may be removed")
+    format!("the job is aborted; its state stays in {state} and may be removed")
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ const GUIDES: &[&str] = &[
     "docs/user/forensic-images.md",
     "docs/user/network.md",
     "docs/user/compressed-images.md",
+    "docs/user/fleet.md",
 ];
 
 /// Prefixes of commands that are not run here: they build or install, or run programs of the user. tests/tidy
@@ -177,6 +178,13 @@ impl Bench {
         }
         if line.contains("verify vm1.img") {
             write("vm1.img", &source);
+        }
+        if line.contains("plan.json") && !line.starts_with("haul plan") {
+            self.run("haul plan sdb.img big.img --shards 64 >plan.json", &directory);
+            if line.starts_with("haul finish plan") {
+                let each = "for k in $(seq 64); do haul copy -q --plan plan.json --shard $k/64 || exit 1; done";
+                self.run(each, &directory);
+            }
         }
         if let Some(server) = &self.objects {
             let _ = fs::remove_file(server.file("debian.img"));

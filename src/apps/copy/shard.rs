@@ -4,11 +4,11 @@ use crate::apps::command::Call;
 use crate::apps::console::Console;
 use crate::apps::exit::Exit;
 use crate::apps::not_started::report_interrupted;
-use crate::apps::page;
+use crate::apps::page::{self, PendingPage};
 use crate::core::{Result, Side};
-use crate::job::Prepared;
 use crate::job::fleet::worker::{ShardWork, Taken, Worker};
 use crate::job::operator::Operator;
+use crate::job::{Opened, Prepared};
 use crate::plan::{Options, ShardWish};
 use crate::report::{fleet, text};
 use std::mem;
@@ -37,12 +37,10 @@ fn copy_shard(work: ShardWork, options: &Options, call: &Call<'_>, console: &Arc
     let words = call.words;
     let options = &work.options(options);
     let operator: Arc<dyn Operator> = console.clone();
-    let prepared = Prepared::look(options, &operator)?;
-    let page = page::place(options.report.as_deref(), &prepared.sides())?;
-    let keeping = work.keeping(&prepared)?;
-    let opened = prepared.agree()?.open_keeping(Some(keeping))?;
-    work.guard(&opened);
-    work.check_samples(opened.ends())?;
+    let (page, opened) = match open(&work, options, &operator) {
+        Ok(begun) => begun,
+        Err(error) => return Err(work.error(error)),
+    };
     let dest = opened.ends()[Side::Dest.index()].clone();
     let mut finished = match run(opened)? {
         Ok(finished) => finished,
@@ -56,4 +54,16 @@ fn copy_shard(work: ShardWork, options: &Options, call: &Call<'_>, console: &Arc
     }
     let exit = report_with_failed_files(&mut finished, &failed, options, words, console)?;
     Ok(console.end(exit))
+}
+
+/// The page of the report, and the copy with open sides, which are those of the plan.
+fn open(work: &ShardWork, options: &Options, operator: &Arc<dyn Operator>) -> Result<(Option<PendingPage>, Opened)> {
+    work.check_sides()?;
+    let prepared = Prepared::look(options, operator)?;
+    let page = page::place(options.report.as_deref(), &prepared.sides())?;
+    let keeping = work.keeping(&prepared)?;
+    let opened = prepared.agree()?.open_keeping(Some(keeping))?;
+    work.guard(&opened);
+    work.check_samples(opened.ends())?;
+    Ok((page, opened))
 }

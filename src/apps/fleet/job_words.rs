@@ -3,7 +3,7 @@ use super::{finishing, status};
 use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;
 use crate::apps::fleet::options::{FinishOptions, StatusOptions};
-use crate::cli::help::ENVIRONMENT;
+use crate::cli::help::{ENVIRONMENT, FILES};
 use crate::cli::words::address;
 use clap::{Parser, ValueHint};
 use std::ffi::OsString;
@@ -37,7 +37,7 @@ pub(crate) struct StatusArguments {
 impl Words for StatusArguments {
     type Options = StatusOptions;
 
-    const PAGE: &'static [&'static str] = &[STATUS_EXIT, ENVIRONMENT, STATUS_EXAMPLES, SEE_ALSO];
+    const PAGE: &'static [&'static str] = &[STATUS_EXIT, ENVIRONMENT, FILES, STATUS_EXAMPLES, SEE_ALSO];
 
     fn into_options(self) -> Result<StatusOptions, UsageError> {
         Ok(StatusOptions { plan: address("PLAN", self.plan)?, watch: self.watch, json: self.json })
@@ -54,8 +54,8 @@ impl Words for StatusArguments {
 
 /// Complete a copy by many machines
 ///
-/// When every shard is done, make the destination what it is to be: join the parts of an object, or give a file its name.
-/// No data is read or copied. If shards are missing, nothing changes, and haul prints the commands that copy them. haul
+/// When every shard is done, make the destination what it is to be: join the parts of an object, or give a file its
+/// name. No data is read or copied. If shards are missing, nothing changes, and haul prints the commands that copy them. haul
 /// waits for workers that have not recorded their end, for as long as they give signs of life.
 #[derive(Debug, Parser)]
 #[command(name = "finish")]
@@ -64,9 +64,9 @@ pub(crate) struct FinishArguments {
     #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
     plan: OsString,
 
-    /// Give up: discard the unfinished destination
+    /// Abort the job: discard the unfinished destination
     ///
-    /// Give the job up: workers stop at their next sign of life, and the temporary file or the upload is discarded. Data
+    /// Abort the job: workers stop at their next sign of life, and the temporary file or the upload is discarded. Data
     /// that was written to a device or an export stays there. haul asks on a terminal; otherwise --yes is required.
     #[arg(long)]
     abort: bool,
@@ -83,7 +83,7 @@ pub(crate) struct FinishArguments {
 impl Words for FinishArguments {
     type Options = FinishOptions;
 
-    const PAGE: &'static [&'static str] = &[FINISH_EXIT, ENVIRONMENT, FINISH_EXAMPLES, SEE_ALSO];
+    const PAGE: &'static [&'static str] = &[FINISH_EXIT, ENVIRONMENT, FILES, FINISH_EXAMPLES, SEE_ALSO];
 
     fn into_options(self) -> Result<FinishOptions, UsageError> {
         let plan = address("PLAN", self.plan)?;

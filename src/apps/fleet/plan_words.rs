@@ -5,7 +5,7 @@ use crate::apps::fleet::options::PlanOptions;
 use crate::apps::fleet::planning;
 use crate::cli::defaults::Defaults;
 use crate::cli::expect;
-use crate::cli::help::{self, ENVIRONMENT, EXIT_STATUS, SIZES};
+use crate::cli::help::{self, ENVIRONMENT, EXIT_STATUS, FILES, SIZES};
 use crate::cli::on_error;
 use crate::cli::words::{self, LimitChoice, address};
 use crate::core::{OnError, Portion};
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 const EXAMPLES: &str = include_str!("help/plan-examples.txt");
 const STATE: &str = include_str!("help/state.txt");
-const SEE_ALSO: &str = "# SEE ALSO\nhaul(1), haul-copy(1), haul-verify(1)\n";
+const SEE_ALSO: &str = "# SEE ALSO\nhaul(1), haul-copy(1), haul-status(1), haul-finish(1)\n";
 
 /// The properties of one `--expect`. An alias, so that clap treats it as one value.
 type Expectations = Vec<Expectation>;
@@ -139,7 +139,7 @@ const LEASE: Duration = Duration::from_secs(90);
 impl Words for PlanArguments {
     type Options = PlanOptions;
 
-    const PAGE: &'static [&'static str] = &[STATE, SIZES, EXIT_STATUS, ENVIRONMENT, EXAMPLES, SEE_ALSO];
+    const PAGE: &'static [&'static str] = &[STATE, SIZES, EXIT_STATUS, ENVIRONMENT, FILES, EXAMPLES, SEE_ALSO];
 
     fn with_defaults(mut self, defaults: &Defaults) -> Self {
         self.limit.get_or_insert(defaults.limit);

@@ -60,7 +60,7 @@ impl Claiming {
                 return Ok(Claim::Done(Box::new(place.done()?)));
             }
             if listed.is_stopped {
-                return Err(over("was given up"));
+                return Err(over("was aborted"));
             }
             if !self.is_open {
                 place.check_open()?;
@@ -183,7 +183,7 @@ impl ShardPlace<'_> {
 
     fn check_open(&self) -> Result<()> {
         if self.state.get(names::ABORTED)?.is_some() {
-            return Err(over("was given up"));
+            return Err(over("was aborted"));
         }
         if self.state.get(names::FINISHING)?.is_some() {
             return Err(over("is being finished"));

@@ -41,7 +41,7 @@ pub(crate) fn finish(job: &Job, on_wait: impl Fn(usize, u64)) -> Result<FinishEn
     let overview = Overview::read(job)?;
     let status = overview.status(job);
     if overview.phase == FleetPhase::Aborted {
-        let what = "this job was given up: its destination was discarded";
+        let what = "this job was aborted: its destination was discarded";
         return Err(Error::new(Kind::Refused, what).advise("Plan the copy again with haul plan."));
     }
     let missing = overview.missing();
@@ -50,8 +50,7 @@ pub(crate) fn finish(job: &Job, on_wait: impl Fn(usize, u64)) -> Result<FinishEn
     }
     if let Some(shard) = overview.conflicts().first() {
         let what = format!("two workers finished shard {shard} with different results");
-        let advice =
-            "The source may have changed. Compare the records in the shared state; haul finish --abort gives up.";
+        let advice = "The source may have changed. Compare the records in the shared state; haul finish --abort discards the job.";
         return Err(Error::new(Kind::Io, what).advise(advice));
     }
     check_complete(&job.plan, &overview.done)?;

@@ -71,7 +71,7 @@ impl Attempt {
         self.write(&record)?;
         let listed = Listed::of(&self.state.list(&names::folder(&self.plan, record.shard))?);
         if listed.is_stopped {
-            self.fence.end("the job was given up");
+            self.fence.end("the job was aborted");
         } else if listed.is_done {
             self.fence.end("another worker finished the shard");
         } else if listed.last_attempt > record.attempt {

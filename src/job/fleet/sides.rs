@@ -47,6 +47,13 @@ pub(super) fn check(options: &Options, plan: &Plan, source: &Facts, dest: &Facts
             return usage(format!("{} {} {what}: haul plan divides one run of bytes", side.name(), facts.address));
         }
     }
+    if let Ok(Address::Object(address)) = Address::parse(&dest.address, Side::Dest)
+        && address.store.scheme() == "az"
+    {
+        return usage(
+            "Azure Blob Storage has no list of parts with tags, which workers need. Use haul copy".to_owned(),
+        );
+    }
     if dest.kind == EndpointKind::Http {
         return usage(format!("destination {} cannot be written", dest.address));
     }

@@ -136,7 +136,7 @@ fn a_sign_of_life_shows_that_the_shard_is_done_or_the_job_was_given_up() {
     abort(&scene.job).unwrap();
     one.beat().unwrap();
     two.beat().unwrap();
-    assert!(one.fence.why().contains("finished the shard") && two.fence.why().contains("given up"));
+    assert!(one.fence.why().contains("finished the shard") && two.fence.why().contains("was aborted"));
     let error =
         Claiming::default().look(scene.place(3), &WorkerIdentity::default(), scene.now(), elsewhere).unwrap_err();
     assert_eq!(error.kind, Kind::Refused);

@@ -6,9 +6,10 @@ use super::job_of::Job;
 use super::names;
 use super::task;
 use crate::core::{
-    Address, CheckpointPlan, Ended, Endpoint, Error, Extent, ExtentSet, Kind, Outcome, Portion, Result, Side, Upload,
+    Address, CheckpointPlan, Ended, Endpoint, Error, Extent, ExtentSet, Kind, Outcome, Portion, Result, Side, Stop,
+    Upload,
 };
-use crate::disks::object;
+use crate::disks::{object, probe};
 use crate::engine::Endpoints;
 use crate::job::journal::{check_state, digest_at};
 use crate::job::{Finished, Opened, Prepared, ShardKeeping};
@@ -121,13 +122,12 @@ impl ShardWork {
         }
     }
 
-    /// Checks that both sides are those of the plan, and that what earlier attempts made durable is there; returns what
-    /// the copy continues from.
+    /// What the copy continues from, and where it records checkpoints, after comparing what earlier attempts made
+    /// durable with the source.
     ///
     /// # Errors
-    /// Refused if a side is another one, or has changed; Open or Io if it cannot be read.
+    /// Refused if the dest has changed, or the upload does not exist any more; Open or Io if a side cannot be read.
     pub(crate) fn keeping(&self, prepared: &Prepared) -> Result<ShardKeeping> {
-        self.check_sides(prepared)?;
         let (already, upload) = self.already()?;
         self.check_durable(prepared, &already)?;
         let wake = self.heartbeat.as_ref().map(Heartbeat::waker);
@@ -136,15 +136,29 @@ impl ShardWork {
         Ok(ShardKeeping { keeping: CheckpointPlan { sink: Box::new(sink), every, already }, upload })
     }
 
+    /// The error of a worker that failed before it copied: if the shard is no longer its own, that is the reason.
+    pub(crate) fn error(&self, error: Error) -> Error {
+        let stop = Stop::default();
+        stop.guard(self.attempt.fence.clone());
+        match stop.ending() {
+            Some(Ended::Failed(over)) => *over,
+            _ => error,
+        }
+    }
+
     /// The copy stops when the shard is no longer this worker's.
     pub(crate) fn guard(&self, opened: &Opened) {
         opened.guard(self.attempt.fence.clone());
         self.attempt.cancels(opened.ends());
     }
 
-    fn check_sides(&self, prepared: &Prepared) -> Result<()> {
+    /// Checks that both sides are those of the plan.
+    ///
+    /// # Errors
+    /// Refused if one is another, or has another size; Open if it cannot be examined.
+    pub(crate) fn check_sides(&self) -> Result<()> {
         let plan = &self.attempt.plan;
-        let (source, dest) = (&prepared.source, &prepared.dests[0]);
+        let (source, dest) = (&probe::source(&plan.source.address)?, &probe::dest(&plan.dest.address)?);
         let now = |facts, side: &SideIdentity| SideIdentity::of(facts, side.offset_bytes);
         let (from, to) = (now(source, &plan.source.identity), now(dest, &plan.dest.identity));
         let mut found = plan.source.identity.mismatches(Side::Source, &from);
@@ -260,8 +274,7 @@ impl ShardWork {
         self.attempt.state.replace(&names::conflict(&self.attempt.plan, done.shard, done.attempt), &text)?;
         self.attempt.sign_off("conflict")?;
         let what = format!("another worker finished shard {} with another result", done.shard);
-        let advice =
-            "The source may have changed. Compare the records in the shared state; haul finish --abort gives up.";
+        let advice = "The source may have changed. Compare the records in the shared state; haul finish --abort discards the job.";
         Err(Error::new(Kind::Io, what).advise(advice))
     }
 

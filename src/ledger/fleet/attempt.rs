@@ -1,5 +1,5 @@
-//! What one worker records about its shard: that it is alive, and which bytes are durable. It rewrites the record as long
-//! as it works.
+//! What one worker records about its shard: that it is alive, and which bytes are durable. It rewrites the record as
+//! long as it works.
 use crate::core::{Extent, ExtentSet};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::fleet::one_line;
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn of_too_many_extents_the_longest_are_claimed() {
+    fn the_longest_of_too_many_extents_are_claimed() {
         let mut record = AttemptRecord::default();
         let many: ExtentSet = (0..5000).map(|at| Extent::new(at * 100_000, at % 7 + 1)).collect();
         record.claim(&many, &many);
