@@ -97,7 +97,7 @@ pub(super) struct DeltaMethod {
     unconfirmed: Option<f64>,
     /// Number of finished batches at which the next trial may begin.
     next_trial: u64,
-    /// Whether a trial has ended, or none is necessary.
+    /// Whether a trial has ended.
     is_decided: bool,
     /// Bytes written without reading the dest.
     pub(super) unread_dest_bytes: u64,
@@ -137,7 +137,8 @@ impl DeltaMethod {
 
     /// Maximum number of blocks in progress.
     pub(super) fn blocks_max(&self) -> u32 {
-        if self.enabled && !self.is_decided { FIRST_BLOCKS_MAX } else { u32::MAX }
+        let may_change = self.oldest == 0 || self.differing >= DIFFERING_MIN;
+        if self.enabled && !self.is_decided && may_change { FIRST_BLOCKS_MAX } else { u32::MAX }
     }
 
     /// The method for a block of `bytes`, and the number of its batch.

@@ -100,3 +100,14 @@ fn a_delta_takes_little_longer_than_the_faster_method() {
         assert!(mean <= mean_max && worst <= worst_max, "{mib} MiB: {mean:.4}, worst {worst:.3}");
     }
 }
+
+#[test]
+fn a_dest_that_differs_little_does_not_limit_the_blocks_in_progress() {
+    for (differs, blocks_max) in [(false, u32::MAX), (true, FIRST_BLOCKS_MAX)] {
+        let mut choice = DeltaMethod::new(true, Some(1024 * MIB));
+        assert_eq!(choice.blocks_max(), FIRST_BLOCKS_MAX);
+        let batches: Vec<_> = (0..5).map(|_| choice.assign(MIB).1).collect();
+        batches.into_iter().for_each(|batch| choice.complete(batch, MIB, differs, false, 1.0));
+        assert_eq!(choice.blocks_max(), blocks_max);
+    }
+}
