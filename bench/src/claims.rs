@@ -140,7 +140,14 @@ fn asked_of(bed: &BedResult) -> Vec<(Claim, Ask)> {
     if bed.name == "disk-7200" || bed.name == "disk-self" {
         ask("best of all by at least 10 %", AtLeast, Some(MOVING_HEAD_SPEED_MIN), "x", speed);
     }
-    if is("stream-") || is("file-") {
+    if is("network-http-device-20ms") {
+        ask("at least twice as fast as the best peer", AtLeast, Some(2.0), "x", speed);
+    } else if is("network-nbd-nbd-5ms") {
+        ask("at least 1.11 times as fast as the best peer", AtLeast, Some(1.11), "x", speed);
+    } else if is("network-") {
+        ask("least processor time of all", AtMost, None, "s/GiB", processor_of_all);
+    }
+    if is("stream-") || is("file-") || is("network-") {
         ask("as fast as the best peer, or faster", AtLeast, Some(1.0), "x", not_slower);
     }
     for (what, bound, wanted, unit, answer) in certain::asked_of(&bed.name) {

@@ -93,6 +93,9 @@ _haul() {
             haul__subcmd__manifest,diff)
                 cmd="haul__subcmd__manifest__subcmd__diff"
                 ;;
+            haul__subcmd__manifest,export)
+                cmd="haul__subcmd__manifest__subcmd__export"
+                ;;
             haul__subcmd__manifest,show)
                 cmd="haul__subcmd__manifest__subcmd__show"
                 ;;
@@ -715,7 +718,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__manifest)
-            opts="-h --units --help show diff"
+            opts="-h --units --help show diff export"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -739,6 +742,39 @@ _haul() {
                 return 0
             fi
             case "${prev}" in
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            _haul_paths "${cur}"
+            return 0
+            ;;
+        haul__subcmd__manifest__subcmd__export)
+            opts="-h --bmap --omit-zeros --units --help"
+            if [[ ${cur} == -* ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --bmap)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
                 --units)
                     COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
                     return 0
@@ -1794,12 +1830,17 @@ else
     complete -F _haul -o bashdefault -o default haul
 fi
 
-# Files and block devices: unused loop devices and RAM disks are left out.
+# Files, beginnings of addresses, and block devices: unused loop devices and RAM disks are left out.
 _haul_paths() {
     local IFS=$'\n' path
     compopt -o filenames 2>/dev/null
     COMPREPLY=()
     [[ $1 == /dev/* ]] || COMPREPLY=( $(compgen -f -- "$1") )
+    if [[ ${cmd} == haul__subcmd__@(copy|verify|pattern*) ]]; then
+        for path in nbd:// nbds:// nbd+unix:/// nbds+unix:/// http:// https:// s3:// gs:// az:// file:/// qcow2: vmdk: vhdx:; do
+            [[ -n $1 && $path == "$1"* ]] && COMPREPLY+=("$path") && compopt -o nospace 2>/dev/null
+        done
+    fi
     [[ -z $1 || $1 == /dev/* ]] || return 0
     for path in /dev/* "${1%/*}"/*; do
         [[ $path == "$1"* && $path == /dev/* ]] || continue

@@ -30,7 +30,7 @@ complete -c haul -n "__fish_haul_needs_command" -f -a "copy" -d 'Copy a disk, a 
 complete -c haul -n "__fish_haul_needs_command" -f -a "rescue" -d 'Rescue a failing disk: what is readable first'
 complete -c haul -n "__fish_haul_needs_command" -f -a "map" -d 'Show, compare and combine the maps of rescues'
 complete -c haul -n "__fish_haul_needs_command" -f -a "verify" -d 'Compare two sides: what differs, and where'
-complete -c haul -n "__fish_haul_needs_command" -f -a "manifest" -d 'Show or compare manifests of copies'
+complete -c haul -n "__fish_haul_needs_command" -f -a "manifest" -d 'Show, compare or export manifests of copies'
 complete -c haul -n "__fish_haul_needs_command" -f -a "pattern" -d 'Test a disk: write a pattern, then verify it'
 complete -c haul -n "__fish_haul_needs_command" -f -a "journal" -d 'List or remove journals; exchange them with GNU ddrescue'
 complete -c haul -n "__fish_haul_needs_command" -f -a "tune" -d 'Find the best block size and queue depth for a disk'
@@ -241,11 +241,12 @@ complete -c haul -n "__fish_haul_using_subcommand verify" -s v -l verbose -d 'Pr
 complete -c haul -n "__fish_haul_using_subcommand verify" -s q -l quiet -d 'Print nothing but errors'
 complete -c haul -n "__fish_haul_using_subcommand verify" -l json -d 'Print the report as JSON on standard output'
 complete -c haul -n "__fish_haul_using_subcommand verify" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff export" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
-complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff" -f -a "show" -d 'Show source, destination and digest of a copy'
-complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff" -f -a "diff" -d 'Compare two copies by their manifests'
+complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff export" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff export" -f -a "show" -d 'Show source, destination and digest of a copy'
+complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff export" -f -a "diff" -d 'Compare two copies by their manifests'
+complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff export" -f -a "export" -d 'Write a block map of an image, for bmaptool and haul copy --bmap'
 complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from show" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from show" -l json -d 'Print one JSON document'
@@ -255,6 +256,11 @@ iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s q -l quiet -d 'Print nothing; the exit status is the answer'
 complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l json -d 'Print one JSON document'
 complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from export" -l bmap -d 'The block map to create; it must not exist' -r -F
+complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from export" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
+complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from export" -l omit-zeros -d 'Leave blocks of zeros out of the map'
+complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and not __fish_seen_subcommand_from write check" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand pattern; and not __fish_seen_subcommand_from write check" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -432,6 +438,11 @@ complete -c haul -n "__fish_haul_using_subcommand config" -s h -l help -d 'Print
 complete -c haul -n "__fish_haul_using_subcommand help" -s h -l help -d 'Print help'
 complete -c haul -n "__fish_haul_using_subcommand version" -s h -l help -d 'Print help'
 
+# Beginnings of addresses.
+function __fish_haul_addresses
+    printf '%s\t%s\n' nbd:// 'NBD server' nbds:// 'NBD server, by TLS' nbd+unix:/// 'NBD server, Unix domain socket' nbds+unix:/// 'NBD server, Unix domain socket, by TLS' http:// 'Web server' https:// 'Web server, by TLS' s3:// 'Amazon S3' gs:// 'Google Cloud Storage' az:// 'Azure Blob Storage' file:/// 'File of this machine' qcow2: 'Image, through qemu-nbd' vmdk: 'Image, through qemu-nbd' vhdx: 'Image, through qemu-nbd'
+end
+
 # Block devices beside the files that fish offers: unused loop devices and RAM disks are left out.
 function __fish_haul_devices
     for path in /dev/*
@@ -456,6 +467,7 @@ complete -c haul -n "__fish_haul_using_subcommand map; and __fish_seen_subcomman
 complete -c haul -n "__fish_haul_using_subcommand verify" -a "(__fish_haul_devices)"
 complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from show" -a "(__fish_haul_devices)"
 complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from diff" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from export" -a "(__fish_haul_devices)"
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -a "(__fish_haul_devices)"
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -a "(__fish_haul_devices)"
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from list" -a "(__fish_haul_devices)"
@@ -464,6 +476,10 @@ complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subco
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -a "(__fish_haul_devices)"
 complete -c haul -n "__fish_haul_using_subcommand tune" -a "(__fish_haul_devices)"
 complete -c haul -n "__fish_haul_using_subcommand profile" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand copy" -a "(__fish_haul_addresses)"
+complete -c haul -n "__fish_haul_using_subcommand verify" -a "(__fish_haul_addresses)"
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -a "(__fish_haul_addresses)"
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -a "(__fish_haul_addresses)"
 complete -c haul -n "__fish_haul_using_subcommand list" -f
 complete -c haul -n "__fish_haul_using_subcommand version" -f
 complete -c haul -n "__fish_haul_using_subcommand help" -f -a "copy rescue map verify manifest pattern journal tune profile list config dd sg_dd sgp_dd sgm_dd help version"

@@ -17,7 +17,7 @@ use super::rescue::words::RescueArguments;
 use super::stack::with_stack;
 use super::verify::words::VerifyArguments;
 use super::{defaults, fronts, servers};
-use crate::core::HttpAddress;
+use crate::core::hidden_in;
 use crate::report::{Out, text};
 use clap::error::ErrorKind;
 use std::ffi::OsString;
@@ -28,7 +28,7 @@ static COMMANDS: &[Command] = &[
     Command::of::<RescueArguments>("rescue", "Rescue a failing disk: what is readable first"),
     Command::of::<MapArguments>("map", "Show, compare and combine the maps of rescues"),
     Command::of::<VerifyArguments>("verify", "Compare two sides: what differs, and where"),
-    Command::of::<ManifestArguments>("manifest", "Show or compare manifests of copies"),
+    Command::of::<ManifestArguments>("manifest", "Show, compare or export manifests of copies"),
     Command::of::<PatternArguments>("pattern", "Test a disk: write a pattern, then verify it"),
     Command::of::<JournalArguments>("journal", "List or remove journals; exchange them with GNU ddrescue"),
     Command::of::<TuneArguments>("tune", "Find the best block size and queue depth for a disk"),
@@ -59,7 +59,7 @@ fn run_command_line(args: Vec<OsString>) -> Exit {
         return exit;
     }
     // Nothing that is printed or recorded from here on has a secret of an address.
-    let args: Vec<OsString> = servers::joined(args).into_iter().map(HttpAddress::hidden_in).collect();
+    let args: Vec<OsString> = servers::joined(args).into_iter().map(hidden_in).collect();
     let args = match other_names::reaction_to(&args) {
         None => args,
         Some(NameAnswer::Instead(args)) => args,

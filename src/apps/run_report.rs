@@ -33,7 +33,7 @@ pub(super) fn show_plan(options: &Options, decision: &Decision, [source, dest]: 
     // The slowest of several dests would determine the time, and only the first is examined.
     let unknown = options.no_estimate || plan.dests.len() > 1;
     let estimated = if unknown { None } else { estimate::of_plan(plan, source, dest) };
-    let rereads = !plan.hashes.is_empty();
+    let rereads = plan.digests_all();
     let estimate = estimated.map(|estimated| estimated.behind(decision.notes.already_bytes, rereads));
     let text = if options.json {
         json::text(&json::plan(decision, source, dest, estimate))

@@ -16,6 +16,26 @@ const EXPORT_BYTES_MAX: usize = 4096;
 /// Advice for a path that looks like a URL.
 const OF_A_PATH: &str = "To name a file with such a name, write ./ before it.";
 
+/// Schemes whose names are followed by `://`.
+const SCHEMES: [&str; 9] = ["nbd", "nbds", "nbd+unix", "nbds+unix", "http", "https", "s3", "gs", "az"];
+
+/// How addresses begin, with what they name: for completions.
+pub const BEGINNINGS: [(&str, &str); 13] = [
+    ("nbd://", "NBD server"),
+    ("nbds://", "NBD server, by TLS"),
+    ("nbd+unix:///", "NBD server, Unix domain socket"),
+    ("nbds+unix:///", "NBD server, Unix domain socket, by TLS"),
+    ("http://", "Web server"),
+    ("https://", "Web server, by TLS"),
+    ("s3://", "Amazon S3"),
+    ("gs://", "Google Cloud Storage"),
+    ("az://", "Azure Blob Storage"),
+    ("file:///", "File of this machine"),
+    ("qcow2:", "Image, through qemu-nbd"),
+    ("vmdk:", "Image, through qemu-nbd"),
+    ("vhdx:", "Image, through qemu-nbd"),
+];
+
 /// What an address names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
@@ -76,7 +96,10 @@ impl Address {
                     let (server, export) = (NbdServer::Program(program), String::new());
                     Address::Nbd(NbdAddress { server, export, tls: None })
                 }),
-                None => Ok(Address::Path(text.to_owned())),
+                None => match unknown_scheme(text) {
+                    Some(name) => Err(format!("haul does not support {name}: addresses")),
+                    None => Ok(Address::Path(text.to_owned())),
+                },
             },
         };
         parsed.map_err(|why| {
@@ -87,7 +110,7 @@ impl Address {
 
     /// The address of the file named `text`, even if the name looks like a URL.
     pub fn of_path(text: &str) -> Cow<'_, str> {
-        if scheme(text).is_some() || ServerProgram::is_named_by(text) {
+        if scheme(text).is_some() || unknown_scheme(text).is_some() || ServerProgram::is_named_by(text) {
             Cow::Owned(format!("./{text}"))
         } else {
             Cow::Borrowed(text)
@@ -100,7 +123,7 @@ fn without_secrets(text: &str) -> String {
     if let Some(("http" | "https", _)) = scheme(text) {
         return HttpAddress::redacted(text);
     }
-    let Some((scheme, rest)) = text.split_once("://").filter(|_| scheme(text).is_some()) else {
+    let Some((scheme, rest)) = text.split_once("://") else {
         return text.to_owned();
     };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -112,13 +135,19 @@ fn without_secrets(text: &str) -> String {
 
 /// The scheme, if it is a known one, and the text after `://`.
 fn scheme(text: &str) -> Option<(&'static str, &str)> {
-    const SCHEMES: [&str; 9] = ["nbd", "nbds", "nbd+unix", "nbds+unix", "http", "https", "s3", "gs", "az"];
     let (name, rest) = text.split_once(':')?;
     if name.eq_ignore_ascii_case("file") && rest.starts_with('/') {
         return Some(("file", rest));
     }
     let rest = rest.strip_prefix("//")?;
     SCHEMES.into_iter().find(|known| name.eq_ignore_ascii_case(known)).map(|known| (known, rest))
+}
+
+/// What is before `://`, if it can be a scheme: a file with such a name is hardly meant.
+fn unknown_scheme(text: &str) -> Option<&str> {
+    let (name, _) = text.split_once("://")?;
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+    (name.len() > 1 && name.as_bytes()[0].is_ascii_alphabetic() && name.bytes().all(is_letter)).then_some(name)
 }
 
 /// Accepts `/path`, `///path` and `//localhost/path`.
@@ -283,7 +312,7 @@ mod tests {
 
     #[test]
     fn text_without_a_known_scheme_is_a_path() {
-        for path in ["-", "disk.img", "./nbd://host/x", "/dev/sda", "nbd:x", "file:x", "c:\\x", "a b://c", "ftp://x"] {
+        for path in ["-", "disk.img", "./nbd://host/x", "/dev/sda", "nbd:x", "file:x", "c:\\x", "a b://c"] {
             assert_eq!(parse(path), Ok(Address::Path(path.to_owned())), "{path}");
         }
         for address in ["file:/a%20b", "file:///a%20b", "file://localhost/a%20b"] {
@@ -295,6 +324,7 @@ mod tests {
     #[test]
     fn an_unsupported_address_is_refused_with_a_reason_and_without_its_password() {
         for (address, why) in [
+            ("ftp://user:secret@host/x", "haul does not support ftp: addresses"),
             ("nbd://host/x?tls-hostname=a", "for addresses with TLS"),
             ("nbds://host/x?tls-psk-file=keys", "(PSK) is not supported"),
             ("nbds://host/x?tls-verify-peer=0", "always verifies"),

@@ -1,7 +1,6 @@
 //! Addresses of web servers, and the only place that has the secrets in them.
 use super::locked;
 use super::percent::{decoded, encoded};
-use std::ffi::OsString;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Mutex;
@@ -32,7 +31,7 @@ pub struct HttpAddress {
 impl HttpAddress {
     /// Hides what is secret in a word of the command line: a web address, also as the value of a long option. The
     /// address that is returned instead leads [`HttpAddress::parse`] to the whole one. `None`: nothing is secret.
-    fn hide(word: &str) -> Option<String> {
+    pub(super) fn hide(word: &str) -> Option<String> {
         let option = word.find('=').filter(|_| word.starts_with("--")).map_or(0, |at| at + 1);
         let (option, text) = word.split_at(option);
         let is_web = |scheme: &str| text.get(..scheme.len()).is_some_and(|first| first.eq_ignore_ascii_case(scheme));
@@ -44,11 +43,6 @@ impl HttpAddress {
             Err(_) => HttpAddress::redacted(text),
         };
         (shown != text).then(|| format!("{option}{shown}"))
-    }
-
-    /// The word without what is secret in it; nothing that is printed or recorded afterwards can have that.
-    pub fn hidden_in(word: OsString) -> OsString {
-        word.to_str().and_then(HttpAddress::hide).map_or(word, OsString::from)
     }
 
     /// The address that `text` is, or that `hide` made `text` of.

@@ -102,6 +102,10 @@ impl ObjectAddress {
         if key.len() > KEY_BYTES_MAX {
             return Err(format!("its key is longer than {KEY_BYTES_MAX} bytes"));
         }
+        // As `hidden_in` leaves it. The name of an object would have it otherwise.
+        if key.split_once('?').is_some_and(|(_, query)| query.split('&').any(|field| field.ends_with("=..."))) {
+            return Err("it has a signature: use the https address for a signed request".to_owned());
+        }
         if key.chars().any(char::is_control) {
             return Err("its key has control characters".to_owned());
         }

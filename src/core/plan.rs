@@ -188,6 +188,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Whether all data of the copy is digested in order, so that a resumed copy reads again what it does not write.
+    pub fn digests_all(&self) -> bool {
+        !self.hashes.is_empty() || self.block_map.as_ref().is_some_and(|map| map.algorithm.is_some())
+    }
+
     /// The verb for messages: "{verb} the rest".
     pub fn verb(&self) -> &'static str {
         self.pattern.map_or(self.route.verb(), |pattern| pattern.act.name())

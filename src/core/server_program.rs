@@ -1,5 +1,5 @@
 //! NBD servers that haul starts itself: `[ PROGRAM ARGUMENT… ]`, and qemu-nbd for the image of a virtual disk.
-use super::Side;
+use super::{Side, secrets};
 use std::fmt;
 
 /// Formats of images that qemu-nbd serves. haul never guesses one from the content: a guest can write any content into
@@ -26,7 +26,12 @@ impl ServerProgram {
         if let Some((format, path)) = image(text) {
             return Some(of_image(text, format, path, side));
         }
-        let words = shlex::split(bracketed(text)?);
+        bracketed(text)?;
+        let given = match secrets::given(text) {
+            Ok(given) => given,
+            Err(why) => return Some(Err(why)),
+        };
+        let words = shlex::split(bracketed(&given)?);
         let program = |words: Vec<String>| match words.is_empty() {
             true => Err("there is no program between [ and ]".to_owned()),
             false => Ok(ServerProgram { words, side, address: text.to_owned() }),

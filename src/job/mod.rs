@@ -19,6 +19,7 @@ pub(crate) mod journal;
 mod lost_server;
 pub(crate) mod manifest;
 mod manifest_delta;
+pub(crate) mod map_export;
 pub(crate) mod map_files;
 mod mapfile;
 mod opened;

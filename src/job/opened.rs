@@ -78,7 +78,7 @@ impl Confirmed {
         let Prepared { operator, options, source, dests, plans, journals, delta } = prepared;
         // An estimate is impossible if only differences are copied or data is only read again, and the slowest
         // of several dests would determine the time.
-        let rereads = options.resume && !plans.all.plan.hashes.is_empty();
+        let rereads = options.resume && plans.all.plan.digests_all();
         let alone = delta.is_none() && dests.len() == 1 && !rereads;
         let estimated = if alone { estimate::of_copy(&options, &plans.all.plan, &source, &dests[0]) } else { None };
         let collector = DigestCollector::begin(&options, &plans.all.plan, &source, &dests.iter().collect::<Vec<_>>())?;

@@ -1,6 +1,6 @@
 //! Whether a block map of the source is used, and whether it suits both sides.
 use super::plan_input::{PlanInput, named};
-use super::{BlockMapChoice, Decompress, Delta, JournalChoice, Options, When, words};
+use super::{BlockMapChoice, Decompress, Delta, Options, When, words};
 use crate::core::{AddressMap, BlockMap, EndpointKind, Error, Facts, Kind, Result, Side};
 use std::sync::Arc;
 
@@ -18,14 +18,11 @@ pub fn uses_block_map(options: &Options, source: &Facts, dests: &[Facts]) -> boo
         || options.mapfile.is_some()
         || options.checksum.is_some() && source.compressed.is_none()
         || matches!(options.delta, Some(Delta::Manifest(_)));
-    // A copy of ranges with checksums has no journal.
-    let is_resumable =
-        options.resume || matches!(options.journal, JournalChoice::At(_)) || options.time_limit.is_some();
     let is_other = options.on_error.skip || options.offload || options.reflink == When::Always || options.independent;
     options.bmap == BlockMapChoice::Auto
         && is_whole
         && is_image
-        && !(is_of_all || is_resumable || is_other)
+        && !(is_of_all || is_other)
         && dests.iter().all(|dest| dest.kind.is_fixed_size())
 }
 

@@ -96,6 +96,9 @@ fn bash_completes_commands_values_files_and_devices() {
     assert!(!commands.contains(&"generate".to_owned()), "{commands:?}");
     assert_offers(&bench.by_bash(&["copy", ""]), &["image file.img", "other.img"], "copy");
     assert_eq!(bench.by_bash(&["copy", "oth"]), ["other.img"]);
+    assert_eq!(bench.by_bash(&["copy", "nbd"]), ["nbd://", "nbds://", "nbd+unix:///", "nbds+unix:///"]);
+    assert_eq!(bench.by_bash(&["verify", "a", "http"]), ["http://", "https://"]);
+    assert!(bench.by_bash(&["tune", "nbd"]).is_empty(), "only where addresses can be used");
     assert_eq!(bench.by_bash(&["copy", "a", "--on-error", ""]), ["stop", "skip", "retry:3", "retry:3,skip"]);
     assert_eq!(bench.by_bash(&["copy", "--on-error", "=", "sk"]), ["skip"]);
     assert_eq!(bench.by_bash(&["verify", "--units", ""]), ["si", "iec"]);
@@ -116,6 +119,10 @@ fn fish_completes_commands_values_files_and_devices() {
     assert_offers(&commands, &["copy", "sg_dd", "help", "version"], "haul");
     assert!(!commands.contains(&"generate".to_owned()), "{commands:?}");
     assert_offers(&bench.by_fish("copy "), &["image file.img", "other.img"], "copy");
+    for line in ["copy ", "verify a n"] {
+        assert_offers(&bench.by_fish(line), &["nbd://", "nbd+unix:///"], line);
+    }
+    assert!(!bench.by_fish("tune n").contains(&"nbd://".to_owned()));
     assert_offers(&bench.by_fish("copy --on-error "), &["stop", "skip", "retry:3", "retry:3,skip"], "--on-error");
     assert_offers(&bench.by_fish("verify --units "), &["si", "iec"], "--units");
     assert_eq!(bench.by_fish("help tu"), ["tune"]);
@@ -138,6 +145,8 @@ fn zsh_completes_commands_values_files_and_devices() {
     assert!(values.contains("retry:3,skip") && values.contains("skip"), "{values}");
     assert!(bench.by_zsh("copy --on-error=sk", "skip").contains("skip"));
     assert!(bench.by_zsh("help tu", "tune").contains("tune"));
+    let addresses = bench.by_zsh("copy nbd", "nbds://");
+    assert!(addresses.contains("nbd://") && addresses.contains("nbd+unix:///"), "{addresses}");
     let files = bench.by_zsh("copy ", r"other\.img");
     assert!(files.contains(r"image\ file.img") || files.contains("image file.img"), "{files}");
     let Some(disk) = disk(&bench) else { return };

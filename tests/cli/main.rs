@@ -9,6 +9,7 @@ mod also_verify;
 mod bar;
 mod beside;
 #[cfg(all(feature = "http", feature = "images"))]
+mod block_map_export;
 mod block_maps;
 #[cfg(all(feature = "http", feature = "images"))]
 mod checksums;
@@ -75,6 +76,7 @@ mod resume_crashes;
 mod resume_hash;
 mod resume_verify;
 mod schema;
+mod secrets;
 mod signals;
 mod sparse;
 mod stale;

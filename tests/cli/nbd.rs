@@ -77,6 +77,41 @@ fn zeros_are_neither_read_nor_sent_and_replace_old_data() {
 }
 
 #[test]
+fn zeros_are_sent_as_fast_zeroes_until_the_server_refuses_and_then_in_smaller_pieces() {
+    let dir = scratch();
+    let (source, exported, log) = (dir.path().join("source"), dir.path().join("there"), dir.path().join("log"));
+    sparse_file(&source);
+    let logfile = format!("logfile={}", name(&log));
+    let has_fast = |line: &&str| line.contains("fast=1");
+    // The filter behind the log; the fastest and the largest request for zeros that succeeds; whether others fail.
+    for (filter, fast, most, refused) in [
+        (&["fastzeromode=default", "zeromode=plugin"][..], true, 32 << 20, false),
+        (&["fastzeromode=none", "zeromode=plugin"], false, 32 << 20, false),
+        (&["fastzeromode=slow", "zeromode=plugin"], false, 2 << 20, true),
+    ] {
+        for engine in engines() {
+            let _ = fs::remove_file(&log);
+            let words = ["--filter=log", "--filter=nozero", "memory", "64M", &logfile];
+            let Some(server) = NbdServer::nbdkit(dir.path(), &[&words[..], filter].concat()) else { return };
+            copy(&["/dev/zero", &server.address(""), "--sparse", "never", "--count", "1M"]);
+            copy(&["--engine", engine, name(&source), &server.address("")]);
+            server.saved_to(&exported);
+            cmp_ranges(&source, 0, &exported, 0, (40 * MIB + 512) as u64);
+            drop(server);
+            let text = fs::read_to_string(&log).unwrap();
+            let zeros = text.lines().filter(|line| line.contains(" Zero id="));
+            assert_eq!(zeros.clone().any(|line| has_fast(&line)), fast || refused, "{filter:?} {engine}: {text}");
+            let plain = zeros.clone().filter(|line| fast == has_fast(line));
+            let len = |line: &str| u64::from_str_radix(line.split("count=0x").nth(1)?.split(' ').next()?, 16).ok();
+            let largest = plain.clone().filter_map(len).max().unwrap();
+            assert!(largest <= most && largest >= 1 << 20, "{filter:?} {engine}: {largest} {text}");
+            let failed = text.lines().any(|line| line.contains("...Zero") && line.contains("return=-1"));
+            assert_eq!(failed, refused, "{filter:?} {engine}: {text}");
+        }
+    }
+}
+
+#[test]
 fn a_server_gets_no_request_that_it_does_not_take() {
     let dir = scratch();
     let (source, exported, back) = (dir.path().join("source"), dir.path().join("there"), dir.path().join("back"));

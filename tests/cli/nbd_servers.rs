@@ -42,6 +42,24 @@ fn a_server_between_brackets_is_started_and_ends_with_haul() {
 }
 
 #[test]
+fn a_server_that_ends_with_its_first_connection_is_copied_from_and_to() {
+    if !has("qemu-nbd") || !has("qemu-img") {
+        return skip("qemu-nbd and qemu-img are not installed");
+    }
+    let dir = scratch();
+    let (raw, image, back) = (dir.path().join("raw"), dir.path().join("image"), dir.path().join("back"));
+    write_noise(&raw, 8 * MIB, 9);
+    let made = Command::new("qemu-img").args(["create", "-q", "-f", "qcow2", name(&image), "8M"]).status();
+    assert!(made.unwrap().success());
+    let server = ["[", "qemu-nbd", "-f", "qcow2", name(&image), "]"];
+    haul().args(["copy", "-q", "--yes", name(&raw)]).args(server).assert().success();
+    haul().args(["copy", "-q"]).args(server).arg(&back).assert().success();
+    cmp(&raw, &back);
+    haul().args(["verify", "-q"]).args(server).arg(&back).assert().success();
+    haul().args(["copy", "--dry-run"]).args(server).arg(dir.path().join("other")).assert().success();
+}
+
+#[test]
 fn the_disk_in_an_image_is_copied_through_qemu_nbd() {
     if !has("qemu-nbd") || !has("qemu-img") {
         return skip("qemu-nbd and qemu-img are not installed");

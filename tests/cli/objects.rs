@@ -32,6 +32,27 @@ fn copy(server: &ObjectServer, arguments: &[&str]) -> String {
     text
 }
 
+#[test]
+fn memory_does_not_grow_with_the_object() {
+    let dir = scratch();
+    let Some(server) = ObjectServer::start(dir.path()) else { return };
+    let (small, large) = (dir.path().join("small"), dir.path().join("large"));
+    write_noise(&small, 1000, 1);
+    write_noise(&large, 120 * MIB, 1);
+    let peak = |from: &str, to: &str| {
+        let output = server.haul().args(["copy", "--json", "--yes", "--no-journal", from, to]).output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["status"], "complete", "{report}");
+        report["peak_resident_bytes"].as_u64().unwrap() as usize
+    };
+    let least = peak(name(&small), "s3://vault/small");
+    // Blocks of the copy, one part that is collected, and three on their way.
+    let up = peak(name(&large), "s3://vault/large");
+    assert!(up < least + (16 + 4 * 8 + 6) * MIB, "{} MiB and {} MiB", least / MIB, up / MIB);
+    let down = peak("s3://vault/large", name(&dir.path().join("back")));
+    assert!(down < least + (32 + 6) * MIB, "{} MiB and {} MiB", least / MIB, down / MIB);
+}
+
 /// The journal of an unfinished copy to this object.
 fn journal_of(key: &str) -> PathBuf {
     let directory = state_home().join("haul");

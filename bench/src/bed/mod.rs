@@ -4,10 +4,11 @@
 mod certain;
 pub mod content;
 mod file;
+mod link;
 pub mod loop_device;
 mod memory;
 pub mod modelled;
-
+mod network;
 mod server;
 mod stream;
 pub mod unlike;
@@ -56,6 +57,8 @@ pub enum Task {
     Compare,
     /// Copies with a fixed block size and depth.
     Pace,
+    /// Copies between servers and devices.
+    Network,
 }
 
 impl Task {
@@ -182,6 +185,7 @@ pub fn recipes() -> Vec<Recipe> {
         certain::recipes(),
         file::recipes(),
         stream::recipes(),
+        network::recipes(),
         unlike::recipes(),
     ];
     kinds.into_iter().flatten().collect()

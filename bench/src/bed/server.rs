@@ -119,14 +119,14 @@ impl Drop for Fuse {
 }
 
 /// A background process; ended and waited for when dropped.
-struct Running {
+pub(super) struct Running {
     child: Child,
     log: PathBuf,
     name: String,
 }
 
 impl Running {
-    fn start(mut command: Command, log: &Path) -> Result<Self> {
+    pub(super) fn start(mut command: Command, log: &Path) -> Result<Self> {
         let messages = File::create(log)?;
         command.stdin(Stdio::null()).stdout(messages.try_clone()?).stderr(messages);
         die_with_parent(&mut command, libc::SIGTERM);
@@ -136,7 +136,7 @@ impl Running {
     }
 
     /// Waits until it is ready.
-    fn until(mut self, ready: impl Fn() -> bool) -> Result<Self> {
+    pub(super) fn until(mut self, ready: impl Fn() -> bool) -> Result<Self> {
         let started = Instant::now();
         while !ready() {
             let ended = self.child.try_wait()?;

@@ -3,6 +3,7 @@
 //! Independent of how a bed is made, and how a run is measured.
 mod catalogue;
 mod certain;
+mod network;
 mod pace;
 
 use crate::bed::{Bed, Task};
@@ -43,7 +44,7 @@ pub struct Entry {
 /// The contenders whose program is installed, and those that are missing.
 pub fn present(haul: &Path) -> (Vec<Contender>, Vec<Missing>) {
     let there = |contender: &Contender| contender.needs.0 == "haul" || in_path(contender.needs.0);
-    let everyone = catalogue().into_iter().chain(certain::catalogue()).chain(pace::pairs());
+    let everyone = catalogue().into_iter().chain(certain::catalogue()).chain(pace::pairs()).chain(network::catalogue());
     let (present, absent): (Vec<_>, Vec<_>) = everyone.partition(there);
     debug_assert!(haul.exists(), "checked by the caller");
     let missing = absent.into_iter().map(|contender| Missing {

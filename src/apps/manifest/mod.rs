@@ -1,15 +1,17 @@
 //! `haul manifest`.
+mod compare;
 pub(in crate::apps) mod words;
 
 use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::{Exit, printed};
 use crate::cli::words::address;
-use crate::core::{Error, Extent, Kind, Result, Side};
+use crate::core::{Extent, Result, Side};
 use crate::job::manifest::open;
+use crate::job::map_export::{self, MapExport};
 use crate::ledger::SideIdentity;
-use crate::ledger::manifest::{Difference, Incomparable, diff};
-use crate::report::manifest::{Compared, ManifestReport, ManifestSide, compared, run, shown};
+use crate::report::manifest::{ManifestReport, ManifestSide, run, shown};
 use crate::report::{Out, json};
+use compare::compare;
 use words::{ManifestAction, ManifestArguments, ManifestVerb};
 
 impl Words for ManifestArguments {
@@ -25,6 +27,11 @@ impl Words for ManifestArguments {
                 second: address("SECOND", second)?,
                 quiet,
                 json,
+            },
+            ManifestVerb::Export { file, bmap, image, omit_zeros } => ManifestAction::Export {
+                path: address("FILE", file)?,
+                bmap: address("--bmap", bmap)?,
+                export: MapExport { image: address("IMAGE", image)?, omit_zeros },
             },
         })
     }
@@ -42,11 +49,16 @@ impl Words for ManifestArguments {
     }
 }
 
-/// Prints a manifest, or compares two.
+/// Prints a manifest, compares two, or writes a block map.
 pub(super) fn manifest(asked: &ManifestAction, out: Out) -> Result<Exit> {
     match asked {
         ManifestAction::Show { path, json } => show(path, *json, out),
         ManifestAction::Diff { first, second, quiet, json } => compare([first, second], *quiet, *json, out),
+        ManifestAction::Export { path, bmap, export } => {
+            let map = map_export::block_map(&open(path)?, path, export)?;
+            map_export::write(&map, bmap)?;
+            Ok(Exit::Status(0))
+        }
     }
 }
 
@@ -79,42 +91,4 @@ fn side(side: &SideIdentity, ranges: &[Extent]) -> ManifestSide {
     let SideIdentity { path, kind, offset_bytes, size_bytes, model, serial, wwn, version, .. } = side.clone();
     let ranges = ranges.iter().copied().map(run).collect();
     ManifestSide { path, kind, offset_bytes, ranges, size_bytes, model, serial, wwn, version }
-}
-
-fn compare([first, second]: [&str; 2], quiet: bool, as_json: bool, out: Out) -> Result<Exit> {
-    let (one, other) = (open(first)?, open(second)?);
-    let mut report = Compared::new(first, second);
-    for difference in diff(&one, &other).map_err(incomparable)? {
-        report.equal = false;
-        let list = match difference {
-            Difference::Differs(_) => &mut report.differing,
-            Difference::OnlyInFirst(_) => &mut report.only_in_first,
-            Difference::OnlyInSecond(_) => &mut report.only_in_second,
-        };
-        list.push(run(difference.extent()));
-    }
-    let printed = match (quiet, as_json) {
-        (true, _) => Exit::Status(0),
-        (_, true) => printed(out, &json::text(&report)),
-        _ => printed(out, &compared(&report)),
-    };
-    match printed {
-        Exit::Status(0) if !report.equal => Ok(Exit::Status(Exit::DIFFERENT)),
-        exit => Ok(exit),
-    }
-}
-
-fn incomparable(why: Incomparable) -> Error {
-    let what = match why {
-        Incomparable::Algorithms { first, second } => {
-            format!("one manifest has {} digests, the other {}", first.name(), second.name())
-        }
-        Incomparable::BlockLengths { first, second, differ } => {
-            let verdict = if differ { "the copies differ at unknown offsets" } else { "no comparison is possible" };
-            format!("one manifest has blocks of {first} bytes, the other of {second}: {verdict}")
-        }
-    };
-    let advice = "Create one of them again with the block size and digest of the other, or compare the copies with \
-        haul verify.";
-    Error::new(Kind::Usage, what).advise(advice)
 }

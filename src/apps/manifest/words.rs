@@ -1,5 +1,6 @@
 //! The arguments of `haul manifest`.
 use crate::cli::help::{ENVIRONMENT, FILES};
+use crate::job::map_export::MapExport;
 use clap::{Parser, Subcommand, ValueHint};
 use std::ffi::OsString;
 
@@ -33,9 +34,18 @@ pub enum ManifestAction {
         /// As JSON on standard output.
         json: bool,
     },
+    /// Write a block map.
+    Export {
+        /// Path of the manifest.
+        path: String,
+        /// Path of the block map.
+        bmap: String,
+        /// What is mapped.
+        export: MapExport,
+    },
 }
 
-/// Show or compare manifests of copies
+/// Show, compare or export manifests of copies
 #[derive(Debug, Parser)]
 #[command(name = "manifest")]
 pub(crate) struct ManifestArguments {
@@ -76,5 +86,34 @@ pub(super) enum ManifestVerb {
         /// Print one JSON document
         #[arg(long)]
         json: bool,
+    },
+
+    /// Write a block map of an image, for bmaptool and haul copy --bmap
+    ///
+    /// Write a block map (.bmap 2.0) of the image that a manifest describes. Each block has its SHA-256, which bmaptool
+    /// and haul compare when they copy the image. The manifest must be of a copy of the whole image without unreadable
+    /// bytes.
+    Export {
+        /// The manifest
+        #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+        file: OsString,
+
+        /// The block map to create; it must not exist
+        #[arg(long, value_name = "BMAP", value_hint = ValueHint::FilePath, required = true)]
+        bmap: OsString,
+
+        /// The image
+        ///
+        /// The image, from which haul computes the SHA-256 of each block. Each block is compared with the manifest
+        /// first.
+        #[arg(value_name = "IMAGE", value_hint = ValueHint::FilePath)]
+        image: OsString,
+
+        /// Leave blocks of zeros out of the map
+        ///
+        /// Leave blocks of zeros out of the map: they are not copied then, and old data of the destination remains in
+        /// their place. Only for destinations that read as zeros, or images whose zeros were never written.
+        #[arg(long)]
+        omit_zeros: bool,
     },
 }

@@ -50,5 +50,5 @@ pub fn rest(plan: &Plan, source: &Arc<dyn Endpoint>, durable: &ExtentSet) -> Box
     let shape = Shape::of(plan);
     let pieces: Vec<Piece> = plan.pieces(Extent::new(0, shape.len)).collect();
     let rest = InPieces::rest(shape, source, &pieces, durable, align_bytes);
-    Box::new(if plan.hashes.is_empty() { rest } else { rest.and_reread(&pieces) })
+    Box::new(if plan.digests_all() { rest.and_reread(&pieces) } else { rest })
 }

@@ -5,12 +5,13 @@ use super::flights::{Caller, Command, Flight, Memory};
 use super::handshake::Agreed;
 use super::protocol::{disconnected, in_words};
 use super::socket::Socket;
+use super::zeroing::Zeroing;
 use crate::core::{DeviceError, NbdAddress, locked};
 use crate::sys::wait_any;
 use rustix::event::{EventfdFlags, eventfd};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -38,8 +39,8 @@ pub(super) struct Client {
     event: OwnedFd,
     abandoned: Mutex<bool>,
     on_abandon: Condvar,
-    /// Whether the server reported that it does not support Write Zeroes after all.
-    pub(super) cannot_zero: AtomicBool,
+    /// How the server zeroes.
+    pub(super) zeroing: Zeroing,
     restored: AtomicU32,
 }
 
@@ -59,6 +60,7 @@ impl Client {
             }
             links.push(Mutex::new(Connection::new(socket, again)));
         }
+        let zeroing = Zeroing::new(&agreed.export);
         Ok(Arc::new(Client {
             address: address.clone(),
             agreed,
@@ -68,7 +70,7 @@ impl Client {
             event: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
             abandoned: Mutex::new(false),
             on_abandon: Condvar::new(),
-            cannot_zero: AtomicBool::new(false),
+            zeroing,
             restored: AtomicU32::new(0),
         }))
     }

@@ -1,6 +1,7 @@
 //! A connection to a server: sends commands and receives replies, from any thread.
 use super::flights::{Flight, Flights};
 use super::handshake::{Agreed, negotiate, negotiate_secured};
+use super::kept;
 use super::programs;
 use super::protocol::{REQUEST_BYTES, disconnected, failure, in_words};
 use super::replies::Replies;
@@ -44,6 +45,13 @@ pub(super) struct Connection {
 /// # Errors
 /// The kernel's error; a [`DeviceError`] if the server reports an error or does not respond.
 pub(super) fn connect(address: &NbdAddress) -> io::Result<(Socket, Agreed)> {
+    let program = match &address.server {
+        NbdServer::Program(program) => kept::take(program),
+        NbdServer::Tcp { .. } | NbdServer::Unix(_) => None,
+    };
+    if let Some(kept) = program {
+        return Ok(kept);
+    }
     negotiated(address).map_err(|error| match &address.server {
         NbdServer::Program(program) => programs::explained(program, error),
         NbdServer::Tcp { .. } | NbdServer::Unix(_) => error,

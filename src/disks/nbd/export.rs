@@ -1,13 +1,12 @@
 //! An open export.
 use super::client::Client;
 use super::flights::{Command, Flight, Memory, Verb};
-use super::protocol::{failure, is_unsupported, kind_of};
+use super::protocol::{failure, kind_of};
 use super::queue::NbdQueue;
 use super::requests::{command_of, is_whole, write_flags};
 use super::zeros::Zeros;
 use crate::core::{ClosingReport, Endpoint, Extent, Facts, Kind, Op, Queue, Request, Run, RunKind, locked};
 use std::io;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
 /// Maximum number of zeros per write to a server that does not support Write Zeroes.
@@ -34,7 +33,7 @@ impl OpenExport {
     }
 
     fn call(&self, verb: Verb, extent: Extent, bytes: Vec<u8>) -> io::Result<Flight> {
-        let flags = if matches!(verb, Verb::Write | Verb::Zero) { write_flags(self.client.agreed()) } else { 0 };
+        let flags = if verb == Verb::Write { write_flags(self.client.agreed()) } else { 0 };
         let len = u32::try_from(extent.len).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
         let mut flight = self.client.call(Command { verb, flags, offset: extent.offset, len }, bytes)?;
         flight.result()?;
@@ -87,12 +86,12 @@ impl OpenExport {
     }
 
     fn zero(&self, request: &Request) -> io::Result<u32> {
-        let cannot = &self.client.cannot_zero;
-        if is_whole(self.client.agreed(), request) && !cannot.load(Relaxed) {
-            let Command { offset, len, .. } = command_of(self.client.agreed(), request);
-            match self.call(Verb::Zero, Extent::new(offset, len.into()), Vec::new()) {
-                Err(error) if is_unsupported(&error) => cannot.store(true, Relaxed),
-                zeroed => return zeroed.map(|_| len),
+        let (agreed, zeroing) = (self.client.agreed(), &self.client.zeroing);
+        while is_whole(agreed, zeroing, request) {
+            let command = command_of(agreed, zeroing, request);
+            match self.client.call(command, Vec::new())?.result() {
+                Err(error) if zeroing.refuses(&command, &error) => {}
+                zeroed => return zeroed,
             }
         }
         self.write(request.at(), &vec![0; request.left().min(ZEROS_BYTES_MAX) as usize])

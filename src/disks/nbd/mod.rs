@@ -9,6 +9,7 @@ mod flights;
 #[cfg(any(test, feature = "internals"))]
 pub mod fuzzed;
 mod handshake;
+mod kept;
 mod probe;
 mod programs;
 mod protocol;
@@ -24,6 +25,7 @@ mod socket;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod zeroing;
 mod zeros;
 
 use super::opening::Opening;
@@ -31,9 +33,14 @@ use crate::core::{Address, DeviceError, Endpoint, Error, Kind, NbdAddress, Resul
 use client::Client;
 use export::OpenExport;
 pub(super) use probe::probe;
-pub use programs::stop_servers;
 use std::io;
 use std::sync::Arc;
+
+/// Ends all servers that haul started, and waits for them.
+pub fn stop_servers() {
+    kept::close();
+    programs::stop();
+}
 
 /// Connects to a probed export. Lost connections are restored if nothing is written.
 pub(super) fn open(opening: Opening<'_>) -> Result<Arc<dyn Endpoint>> {

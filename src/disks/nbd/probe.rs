@@ -1,7 +1,8 @@
 //! Facts of an export.
 use super::connection::{Connection, connect};
 use super::handshake::Agreed;
-use crate::core::{CallStyle, Facts, FileId, NbdAddress, Order};
+use super::kept;
+use crate::core::{CallStyle, Facts, FileId, NbdAddress, NbdServer, Order};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::PathBuf;
@@ -13,8 +14,11 @@ use std::path::PathBuf;
 pub(in crate::disks) fn probe(address: &NbdAddress, facts: &mut Facts) -> io::Result<()> {
     let (socket, agreed) = connect(address)?;
     fill(&agreed, address, facts);
-    // Disconnects cleanly.
-    drop(Connection::new(socket, agreed));
+    match &address.server {
+        NbdServer::Program(program) => kept::keep(program, socket, agreed),
+        // Disconnects cleanly.
+        NbdServer::Tcp { .. } | NbdServer::Unix(_) => drop(Connection::new(socket, agreed)),
+    }
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The servers that were started, until [`stop_servers`].
+/// The servers that were started, until [`stop`].
 static STARTED: Mutex<Vec<Server>> = Mutex::new(Vec::new());
 
 /// Passes standard input on as the socket of socket activation: the number in LISTEN_PID must be that of the process.
@@ -74,7 +74,7 @@ pub(super) fn explained(program: &ServerProgram, error: io::Error) -> io::Error 
 }
 
 /// Ends all servers, and waits for them: one that serves an image writes what it has in memory.
-pub fn stop_servers() {
+pub(super) fn stop() {
     for mut server in locked(&STARTED).drain(..) {
         let pid = Pid::from_child(&server.child);
         let _ = kill_process(pid, Signal::TERM);

@@ -88,6 +88,9 @@ pub(super) const STATUS_ZERO: u32 = 2;
 /// Command flag: make the data durable before the reply.
 pub(super) const FLAG_FUA: u16 = 1;
 
+/// Command flag of Write Zeroes: fail with ENOTSUP if it would not be faster than writing.
+pub(super) const FLAG_FAST_ZERO: u16 = 1 << 4;
+
 /// Number of the disconnect command.
 pub(super) const DISCONNECT: u8 = 2;
 

@@ -1,14 +1,13 @@
 //! A queue of requests to a server.
 use super::client::Client;
 use super::flights::{Flight, Memory};
-use super::protocol::{is_unsupported, kind_of};
+use super::protocol::kind_of;
 use super::requests::{command_of, is_whole};
 use crate::core::{Completion, Op, Queue, Ready, Request, Transferred, locked};
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// A queue of requests to a server, over all its connections.
 pub(super) struct NbdQueue {
@@ -65,11 +64,11 @@ impl NbdQueue {
     fn complete_received(&mut self) {
         for mut flight in self.received.drain(..) {
             let result = flight.result();
+            let command = flight.command;
             let Memory::Request(request) = flight.memory else { continue };
             self.in_flight -= 1;
             let result = match result {
-                Err(error) if request.op == Op::Zero && is_unsupported(&error) => {
-                    self.client.cannot_zero.store(true, Relaxed);
+                Err(error) if request.op == Op::Zero && self.client.zeroing.refuses(&command, &error) => {
                     Transferred::Retry
                 }
                 result => Transferred::of(result.map(Some), kind_of),
@@ -81,7 +80,7 @@ impl NbdQueue {
 
 impl Queue for NbdQueue {
     fn submit(&mut self, request: Request) {
-        let command = command_of(self.client.agreed(), &request);
+        let command = command_of(self.client.agreed(), &self.client.zeroing, &request);
         let link = self.client.next_link();
         self.in_flight += 1;
         let mut connection = locked(&self.client.links()[link]);
@@ -93,7 +92,7 @@ impl Queue for NbdQueue {
     }
 
     fn takes(&self, request: &Request) -> bool {
-        is_whole(self.client.agreed(), request) && !(request.op == Op::Zero && self.client.cannot_zero.load(Relaxed))
+        is_whole(self.client.agreed(), &self.client.zeroing, request)
     }
 
     fn flush(&mut self) -> io::Result<()> {

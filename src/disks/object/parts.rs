@@ -1,6 +1,8 @@
 //! The parts of an object: which bytes each has, and which the store has acknowledged.
-use crate::core::{Extent, ExtentSet, PART_BYTES_MAX, PARTS_MAX, Upload, part_bytes};
+use crate::core::{Extent, ExtentSet, PART_BYTES_MAX, PARTS_MAX, Upload, locked, part_bytes};
 use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex};
 
 /// Parts of one size, of an object of unknown length: then the size doubles, so that no length is too long.
 const PARTS_OF_ONE_SIZE: u64 = 1000;
@@ -11,12 +13,60 @@ fn growing_part_bytes(number: u64) -> u64 {
     first.saturating_mul(1 << (number / PARTS_OF_ONE_SIZE).min(30)).min(PART_BYTES_MAX)
 }
 
+/// Memory of parts that were sent, for those that follow: as much as is in use at a time, and not in the heap between
+/// other memory.
+#[derive(Clone, Debug, Default)]
+struct Spare(Arc<Mutex<Vec<Vec<u8>>>>);
+
+/// The bytes of a part. Their memory is spare when no request has them any more.
+#[derive(Debug, Default)]
+pub(super) struct PartBytes {
+    bytes: Vec<u8>,
+    spare: Spare,
+}
+
+impl PartBytes {
+    /// No bytes yet, in memory for `capacity`.
+    fn with_capacity(capacity: usize, spare: &Spare) -> PartBytes {
+        let mut bytes = locked(&spare.0).pop().unwrap_or_default();
+        bytes.clear();
+        bytes.reserve_exact(capacity);
+        PartBytes { bytes, spare: spare.clone() }
+    }
+}
+
+impl Deref for PartBytes {
+    type Target = Vec<u8>;
+
+    fn deref(&self) -> &Vec<u8> {
+        &self.bytes
+    }
+}
+
+impl DerefMut for PartBytes {
+    fn deref_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+}
+
+impl AsRef<[u8]> for PartBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for PartBytes {
+    fn drop(&mut self) {
+        locked(&self.spare.0).push(std::mem::take(&mut self.bytes));
+    }
+}
+
 /// A part that is collected, or complete.
 #[derive(Debug, Default)]
 pub(super) struct Part {
     pub(super) number: u32,
     pub(super) offset: u64,
-    pub(super) bytes: Vec<u8>,
+    pub(super) bytes: PartBytes,
 }
 
 /// The size of parts.
@@ -43,11 +93,12 @@ pub(super) struct Parts {
     stored: BTreeMap<u32, Stored>,
     /// Where the next part of growing ones begins.
     next: (u32, u64),
+    spare: Spare,
 }
 
 impl Parts {
     pub(super) fn new(sizing: Sizing) -> Parts {
-        Parts { sizing, filling: None, stored: BTreeMap::new(), next: (0, 0) }
+        Parts { sizing, filling: None, stored: BTreeMap::new(), next: (0, 0), spare: Spare::default() }
     }
 
     /// The parts of an earlier run.
@@ -82,7 +133,7 @@ impl Parts {
                 return Err(format!("the object is longer than {PARTS_MAX} parts, which stores accept, can hold"));
             }
             let number = number as u32;
-            let bytes = Vec::with_capacity(self.bytes_of(number).min(64 << 20) as usize);
+            let bytes = PartBytes::with_capacity(self.bytes_of(number).min(64 << 20) as usize, &self.spare);
             self.filling = Some(Part { number, offset: start, bytes });
         }
         let number = self.filling.as_ref().map_or(0, |part| part.number);
@@ -176,6 +227,21 @@ mod tests {
         let mut parts = Parts::new(Sizing::Equal(10));
         assert!(parts.room(7).unwrap_err().contains("position of byte 0"), "a part begins with its first byte");
         assert!(parts.room(10 * PARTS_MAX).is_err());
+    }
+
+    #[test]
+    fn the_memory_of_a_part_that_was_sent_is_that_of_the_next_one() {
+        let mut parts = Parts::new(Sizing::Equal(10));
+        fill(&mut parts, 0, 4);
+        let place = |parts: &mut Parts, offset| parts.room(offset).unwrap().0.as_ptr();
+        let first = place(&mut parts, 4);
+        parts.room(4).unwrap().0.extend([1; 6]);
+        let sent = parts.take_full(false).unwrap();
+        assert_ne!(place(&mut parts, 10), first, "a request still has it");
+        drop(sent);
+        parts.room(10).unwrap().0.extend([2; 10]);
+        let second = parts.take_full(false).unwrap();
+        assert_eq!((place(&mut parts, 20), &second.bytes[..]), (first, &[2; 10][..]));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Sending the parts of an object, some at a time, and joining them.
 use super::failure;
-use super::parts::{Part, Parts};
+use super::parts::{Part, PartBytes, Parts};
 use super::store::Store;
 use crate::core::{Extent, StoreKind, locked};
 use crate::disks::http::failure::Failure;
@@ -155,7 +155,7 @@ impl Sending {
     ///
     /// # Errors
     /// What the store refuses.
-    pub(super) fn put(&self, bytes: Vec<u8>) -> io::Result<()> {
+    pub(super) fn put(&self, bytes: PartBytes) -> io::Result<()> {
         let mode = match &self.existing {
             None => PutMode::Create,
             Some(meta) => PutMode::Update(UpdateVersion { e_tag: meta.e_tag.clone(), version: meta.version.clone() }),
@@ -235,7 +235,7 @@ fn not_visible(error: &Error) -> Failure {
     }
 }
 
-fn payload(bytes: Vec<u8>) -> PutPayload {
-    let bytes = Bytes::from(bytes);
+fn payload(bytes: PartBytes) -> PutPayload {
+    let bytes = Bytes::from_owner(bytes);
     (0..bytes.len()).step_by(PIECE_BYTES).map(|at| bytes.slice(at..bytes.len().min(at + PIECE_BYTES))).collect()
 }

@@ -167,12 +167,13 @@ impl ExistingJournal {
 
     /// A warning about how much a resumed copy by `plan` reads again, if it does.
     pub(crate) fn reread_warning(&self, plan: &Plan) -> Option<String> {
-        let old = self.old.as_ref().filter(|_| self.resumes && !plan.hashes.is_empty())?;
+        let old = self.old.as_ref().filter(|_| self.resumes && plan.digests_all())?;
         let bytes = words::exact(old.state().durable.total_bytes());
-        Some(format!(
-            "{bytes} that earlier runs copied are read from the source again: a digest of all data needs every byte, \
-             and earlier runs kept no digests"
-        ))
+        let needs = match &plan.block_map {
+            Some(_) => "the checksums of the block map are those of whole ranges",
+            None => "a digest of all data needs every byte, and earlier runs kept no digests",
+        };
+        Some(format!("{bytes} that earlier runs copied are read from the source again: {needs}"))
     }
 
     /// Whether a journal is kept.
@@ -377,11 +378,16 @@ pub(crate) struct FinishedJournal(JournalWriter);
 
 impl FinishedJournal {
     /// Removes the journal of a copy that no longer needs one; otherwise records its path in `outcome`. A
-    /// complete copy with unreadable sectors still needs it: they may be readable another time. Nothing more is
-    /// written to `dest`.
+    /// complete copy with unreadable sectors still needs it: they may be readable another time. One of a damaged source
+    /// is void: what was copied is wrong, and is not copied again. Nothing more is written to `dest`.
     pub(crate) fn close(&self, outcome: &mut Outcome, dest: &Arc<dyn Endpoint>) {
         let all_read = outcome.unread[Side::Source.index()].is_empty();
-        let journal_end = self.0.close(matches!(outcome.ended, Ended::Complete) && all_read, Some(dest));
+        let is_over = match &outcome.ended {
+            Ended::Complete => all_read,
+            Ended::Failed(error) => error.kind == Kind::Corrupt && error.side == Some(Side::Source),
+            _ => false,
+        };
+        let journal_end = self.0.close(is_over, Some(dest));
         outcome.notes.extend(journal_end.note);
         if let Some(kept) = &mut outcome.kept {
             (kept.left, kept.unread_bytes) = (journal_end.left, journal_end.unread_bytes);

@@ -83,7 +83,6 @@ fn impossible(
         (kind, _) if !lasts(kind) => Some("the source generates its data"),
         (_, kind) if kind.is_stream() => Some("the destination is a stream, which cannot be continued"),
         (_, kind) if !lasts(kind) => Some("the destination stores nothing"),
-        _ if options.block_map.is_some() => Some("the checksums of the block map are those of whole ranges"),
         (_, EndpointKind::Object) if options.on_error.reads_around() => {
             Some("--on-error replaces unreadable sectors, which a later run cannot do in an object")
         }

@@ -134,7 +134,9 @@ fn searched(asked: &PlanInput, range: &Range, block: u32, in_flight: [u32; 2], u
         block_bytes_max *= 2;
     }
     // Small requested blocks are limited in number: each occupies an entry in the tables of a ring.
-    let pool = memory(block, 1).saturating_mul(POOL_BLOCKS_MAX.into()).min(POOL_BYTES.into()).max(memory(block, 2));
+    // An object is collected in parts, whose memory counts too.
+    let most = if asked.dest.kind == EndpointKind::Object { POOL_BYTES / 2 } else { POOL_BYTES };
+    let pool = memory(block, 1).saturating_mul(POOL_BLOCKS_MAX.into()).min(most.into()).max(memory(block, 2));
     let needed = range.len.map_or(u64::MAX, |len| len.next_multiple_of(memory(block_bytes_max, 1)));
     let pool_bytes = u32::try_from(pool.min(needed.max(memory(block_bytes_max, 1)))).unwrap_or(u32::MAX);
     Tuning {

@@ -1,7 +1,6 @@
 //! Block maps: when one is used, and for which sides.
 use super::*;
 use crate::core::{BlockMap, Compressed, Extent, HashKind, MappedRange, OnError};
-use std::time::Duration;
 
 const MAP_BYTES: u64 = 16 << 20;
 
@@ -26,6 +25,7 @@ fn a_map_is_used_for_copies_of_whole_images_to_devices() {
     let plain = Options::default;
     for source in [File, Http, Compressed] {
         assert!(used(&plain(), source, &[Block, Nbd]));
+        assert!(used(&Options { resume: true, ..plain() }, source, &[Block]));
     }
     for source in [Pipe, HttpStream] {
         assert!(!used(&plain(), source, &[Block]));
@@ -42,9 +42,6 @@ fn a_map_is_used_for_copies_of_whole_images_to_devices() {
         Options { mapfile: Some("m".to_owned()), ..plain() },
         Options { checksum: checksum("sums").ok(), ..plain() },
         Options { delta: Some(Delta::Manifest("m".to_owned())), ..plain() },
-        Options { resume: true, ..plain() },
-        Options { journal: JournalChoice::At("j".into()), ..plain() },
-        Options { time_limit: Some(Duration::from_secs(1)), ..plain() },
         Options { on_error: OnError { skip: true, retries: 0 }, ..plain() },
         Options { offload: true, ..plain() },
         Options { independent: true, ..plain() },
@@ -55,10 +52,9 @@ fn a_map_is_used_for_copies_of_whole_images_to_devices() {
 }
 
 #[test]
-fn only_the_ranges_of_the_map_are_copied_without_a_journal() {
+fn only_the_ranges_of_the_map_are_copied_with_a_journal() {
     let plan = made(&mapped(), &file("disk.img", 1, MAP_BYTES), &disk(1, GIB));
-    assert_eq!((plan.len, plan.journal, plan.block_map.is_some()), (Some(4096 + 2 * MIB), false, true));
-    assert!(why(&plan, "journal").contains("whole ranges"), "{}", why(&plan, "journal"));
+    assert_eq!((plan.len, plan.journal, plan.block_map.is_some()), (Some(4096 + 2 * MIB), true, true));
     assert!(why(&plan, "block map").starts_with("2 ranges, without checksums"));
     assert!(plan.notes.remarks.iter().any(|remark| remark.contains("the rest of the destination keeps its content")));
     let mut packed = Compressed::of_stream(file("disk.img.gz", 1, MIB), true);
@@ -82,6 +78,5 @@ fn a_map_of_another_image_and_sides_without_its_ranges_are_refused() {
     packed.kind = EndpointKind::Compressed;
     (packed.size, packed.compressed.as_mut().unwrap().least_bytes) = (None, MAP_BYTES + 1);
     expect(&refused(&mapped(), &packed, &device), Kind::Corrupt, &["has at least"]);
-    expect(&refused(&Options { resume: true, ..mapped() }, &image, &device), Kind::Usage, &["--resume: no journal"]);
     expect(&with_block_map(Options::default(), map(&[])).unwrap_err(), Kind::Usage, &["maps no block"]);
 }

@@ -1,6 +1,7 @@
 //! Shell completions: clap's script for the definition, with values and paths that clap does not know.
 use crate::apps::command::Command;
 use crate::apps::definition::definition_without;
+use crate::core::BEGINNINGS;
 use clap::ValueHint;
 use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
@@ -85,7 +86,7 @@ fn bash(script: &str, taking_paths: &[Vec<String>], names: &[String]) -> String 
         };
         text.push('\n');
     }
-    text + include_str!("paths.bash")
+    text + &with_schemes(include_str!("paths.bash"))
 }
 
 const BEHIND_EQUALS: &str = "    if [[ ${cur} == \"=\" ]]; then
@@ -103,7 +104,7 @@ fn zsh(script: &str) -> String {
         false => line.replace("]:DST:_files'", "]:DST:_haul_paths'"),
     };
     let lines: String = script.lines().map(|each| line(each) + "\n").collect();
-    lines.replacen("\n_haul() {", &format!("{}_haul() {{", include_str!("paths.zsh")), 1)
+    lines.replacen("\n_haul() {", &format!("{}_haul() {{", with_schemes(include_str!("paths.zsh"))), 1)
 }
 
 /// Offers devices, which fish would offer only after `/dev/`; no files for commands without operands.
@@ -116,5 +117,19 @@ fn fish(script: String, taking_paths: &[Vec<String>], names: &[String]) -> Strin
         |words: &Vec<String>| format!("complete -c haul -n \"{}\" -a \"(__fish_haul_devices)\"\n", condition(words));
     let none = |command: &str| format!("complete -c haul -n \"__fish_haul_using_subcommand {command}\" -f");
     let rest = format!("{}\n{}\n{} -a \"{}\"\n", none("list"), none("version"), none("help"), names.join(" "));
-    script + include_str!("paths.fish") + &taking_paths.iter().map(rule).collect::<String>() + &rest
+    let takes_addresses = |words: &&Vec<String>| matches!(words[0].as_str(), "copy" | "verify" | "pattern");
+    let addresses: String = taking_paths
+        .iter()
+        .filter(takes_addresses)
+        .map(|words| format!("complete -c haul -n \"{}\" -a \"(__fish_haul_addresses)\"\n", condition(words)))
+        .collect();
+    let rules = taking_paths.iter().map(rule).collect::<String>() + &addresses;
+    script + &with_schemes(include_str!("paths.fish")) + &rules + &rest
+}
+
+/// The script with the beginnings of addresses.
+fn with_schemes(script: &str) -> String {
+    let all: Vec<&str> = BEGINNINGS.iter().map(|(start, _)| *start).collect();
+    let described: Vec<String> = BEGINNINGS.iter().map(|(start, what)| format!("{start} '{what}'")).collect();
+    script.replace("@SCHEMES@", &all.join(" ")).replace("@DESCRIBED@", &described.join(" "))
 }

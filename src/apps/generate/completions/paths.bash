@@ -1,10 +1,15 @@
 
-# Files and block devices: unused loop devices and RAM disks are left out.
+# Files, beginnings of addresses, and block devices: unused loop devices and RAM disks are left out.
 _haul_paths() {
     local IFS=$'\n' path
     compopt -o filenames 2>/dev/null
     COMPREPLY=()
     [[ $1 == /dev/* ]] || COMPREPLY=( $(compgen -f -- "$1") )
+    if [[ ${cmd} == haul__subcmd__@(copy|verify|pattern*) ]]; then
+        for path in @SCHEMES@; do
+            [[ -n $1 && $path == "$1"* ]] && COMPREPLY+=("$path") && compopt -o nospace 2>/dev/null
+        done
+    fi
     [[ -z $1 || $1 == /dev/* ]] || return 0
     for path in /dev/* "${1%/*}"/*; do
         [[ $path == "$1"* && $path == /dev/* ]] || continue

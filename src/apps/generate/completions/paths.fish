@@ -1,4 +1,9 @@
 
+# Beginnings of addresses.
+function __fish_haul_addresses
+    printf '%s\t%s\n' @DESCRIBED@
+end
+
 # Block devices beside the files that fish offers: unused loop devices and RAM disks are left out.
 function __fish_haul_devices
     for path in /dev/*

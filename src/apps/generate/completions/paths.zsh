@@ -1,5 +1,5 @@
 
-# Files and block devices: unused loop devices and RAM disks are left out.
+# Files, beginnings of addresses, and block devices: unused loop devices and RAM disks are left out.
 (( $+functions[_haul_paths] )) ||
 _haul_paths() {
     local ret=1 path
@@ -9,6 +9,11 @@ _haul_paths() {
         return ret
     fi
     _files && ret=0
+    if [[ $curcontext == *haul*-(copy|verify|pattern)* && -n $PREFIX ]]; then
+        devices=(@SCHEMES@)
+        compadd -S '' -a devices && ret=0
+        devices=()
+    fi
     if [[ -z $PREFIX ]]; then
         for path in /dev/*(N-%b); do
             [[ $path == /dev/ram<-> || ( $path == /dev/loop<-> && ! -e /sys/block/${path:t}/loop ) ]] && continue
