@@ -68,6 +68,25 @@ for engine in ring threads; do
     echo 2 > "$scsi_debug/opts"
 done
 
+# A rescue by commands: the disk reports each bad sector, which costs one failed read; the first one is checked.
+cp /run/expected /run/rescuable
+rescue() { # argument...
+    rm -f /run/rescued /run/map
+    try $haul rescue --progress none --json "$@" /run/rescued /run/map
+}
+rescued() { # failed-reads
+    ended 1 "\"failed_reads\": $1," '"bad_bytes": 5120,'
+}
+rescue $from-sg
+judge "rescue by sg" rescued 11
+judge "rescue by sg, all else" same /run/rescued /run/rescuable
+judge "rescue by sg, the list" lists "0x00246800 0x00001400"
+judge "rescue by sg, time limits" ended 1 '"read_timeouts_s": [ 3.0, 10.0 ]' '"kernel_timeout_s": null'
+rescue $from
+judge "rescue by sd, all else" same /run/rescued /run/rescuable
+judge "rescue by sd, the list" lists "0x00246800 0x00001400"
+judge "rescue by sd, time limits" ended 1 '"read_timeouts_s": null' '"kernel_timeout_s": 30.0' "with --passthrough, haul reads by"
+
 # An NVMe drive whose sector 8192 is unreadable.
 bad=/dev/lab/nvme-bad
 noise 3 8M > /run/nvme

@@ -76,6 +76,18 @@ judge "time-outs of the medium" right_or_reported
 copy_spoilt 0x10000 21 --command-timeout 3 $from-sg $to-sg
 judge "commands that the kernel aborts" right_or_reported
 
+# A rescue: what timed out is tried again later, and the rescue does not end by it.
+rescue() { try $haul rescue --progress none --json --read-timeout 1,2 "$@" $from-sg /run/rescued /run/rescued.map; }
+spoil 4 21
+rescue
+judge "time-outs in a rescue" ended 1 '"status": "complete"' '"read_timeouts_s": [ 1.0, 2.0 ]'
+judge "time-outs in a rescue are bad sectors" silent_about '"bad_bytes": 0,'
+spoil 0 0
+rescue --retries 1
+judge "a rescue after time-outs" ended 0 '"missing_bytes": 0,'
+judge "a rescue after time-outs, all of it" same $from /run/rescued
+rm -f /run/rescued /run/rescued.map
+
 # The same through the block layer, which handles the errors.
 while read -r opts nth name; do
     copy_spoilt "$opts" "$nth" $from $to < /dev/null

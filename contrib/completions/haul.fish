@@ -132,6 +132,7 @@ complete -c haul -n "__fish_haul_using_subcommand rescue" -s r -l retries -d 'Pa
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s m -l domain -d 'Rescue only what this map lists as finished' -r -F
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s K -l skip-size -d 'Bytes to skip after a failed read: FIRST or FIRST,MOST' -r -f
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s a -l min-slow-rate -d 'A slower read is left for later' -r -f
+complete -c haul -n "__fish_haul_using_subcommand rescue" -l read-timeout -d 'Time limit of a read: COPYING or COPYING,LATER' -r -f
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s Z -l max-read-rate -d 'No more than this many bytes a second' -r -f
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s E -l max-error-rate -d 'End above this rate of errors' -r -f
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s T -l stop-after -d 'End after this time without a new byte' -r -f
@@ -155,6 +156,7 @@ complete -c haul -n "__fish_haul_using_subcommand rescue" -s n -l no-scrape -d '
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s N -l no-trim -d 'Do not read the edges of failed blocks'
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s A -l try-again -d 'Try what failed as new: trimmed and scraped blocks'
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s M -l retrim -d 'Trim all failed blocks again'
+complete -c haul -n "__fish_haul_using_subcommand rescue" -l passthrough -d 'Send commands to SRC, with time limits of their own'
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s y -l yes -d 'Overwrite DST without asking'
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s v -l verbose -d 'Print the full report; -vv: and the plan\'s reasons'
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s q -l quiet -d 'Print nothing but errors'

@@ -8,6 +8,7 @@ use std::cmp::Ordering;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A change of an endpoint since it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,6 +166,12 @@ pub trait Endpoint: Send + Sync {
     /// Makes calls of `perform` that wait for another process, such as on a pipe, return ECANCELED, including later
     /// calls.
     fn cancel(&self) {}
+
+    /// Limits the time of each read from now on, where reads are commands with limits of their own. Returns whether
+    /// they are.
+    fn limit_reads(&self, _limit: Duration) -> bool {
+        false
+    }
 
     /// Classifies the `error` of `op` at `offset` on this side.
     fn diagnose(&self, _op: Op, _offset: u64, error: &io::Error) -> Kind {

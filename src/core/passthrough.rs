@@ -67,6 +67,8 @@ pub struct CommandOptions {
     pub group: u8,
     /// Length of READ and WRITE commands: 6, 10, 12, 16 or 32 bytes; `None` for the shortest possible. SCSI only.
     pub cdb_bytes: Option<u8>,
+    /// The disk is failing: a read that times out or is aborted is not repeated but fails, as one of a bad block does.
+    pub failing: bool,
     /// Number of retries of a command after a failure that may be transient.
     pub retries: u32,
     /// Command duration limit: 1 to 7, or 0 for none. Only 16-byte commands support it. SCSI only.
@@ -93,6 +95,7 @@ impl Default for CommandOptions {
             fua_nv: false,
             group: 0,
             cdb_bytes: None,
+            failing: false,
             retries: 5,
             duration_limit: 0,
             transfers: Transfers::Direct,

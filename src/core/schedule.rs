@@ -49,8 +49,8 @@ pub trait Schedule {
 
     /// A read that began at `extent` failed after `took`, for a reason that depends on the place. The block that it
     /// belongs to ends before `extent`; if nothing of it was read, neither [`Schedule::on_read`] nor
-    /// [`Schedule::complete`] is called for it.
-    fn on_failed(&mut self, _extent: Extent, _took: Duration) {}
+    /// [`Schedule::complete`] is called for it. `bad` is the first unreadable byte, if the device reports it.
+    fn on_failed(&mut self, _extent: Extent, _took: Duration, _bad: Option<u64>) {}
 
     /// The smallest length that a file as dest has in the end, whatever was copied.
     fn dest_len_min(&self) -> u64 {

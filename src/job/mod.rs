@@ -26,6 +26,7 @@ mod opened;
 pub(crate) mod operator;
 mod prepared;
 pub(crate) mod read_back;
+mod read_limits;
 pub(crate) mod rescue;
 pub(crate) mod saved;
 pub(crate) mod session;

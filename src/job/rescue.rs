@@ -2,9 +2,11 @@
 use super::finished::Finished;
 use super::opened::{Copied, Opened};
 use super::operator::Operator;
+use super::read_limits::{self, ByPhase};
 use super::session::Task;
 use crate::core::rescue::{
-    RescueLog, RescueMap, RescuePlan, RescueState, RescueStatus, SharedRescue, Status, StatusBlock,
+    ReadLimits, RescueLog, RescueMap, RescuePlan, RescueState, RescueStatus, SharedRescue, Status, StatusBlock,
+    TimeLimits,
 };
 use crate::core::schedules;
 use crate::core::{
@@ -54,6 +56,7 @@ pub(crate) struct Rescued {
     pub(crate) is_saved: bool,
     /// Why the last writing of the mapfile failed.
     pub(crate) unsaved: Option<Error>,
+    pub(crate) limits: TimeLimits,
 }
 
 impl Rescue {
@@ -191,10 +194,14 @@ impl CheckpointSink for Saves {
 }
 
 impl Opened {
-    /// Runs the rescue.
-    pub(crate) fn rescue(self, rescue: Rescue, how: RescuePlan) -> Rescued {
+    /// Runs the rescue, with these limits of the time of a read.
+    pub(crate) fn rescue(self, rescue: Rescue, how: RescuePlan, reads: ReadLimits) -> Rescued {
         let started = SystemTime::now();
-        let Rescue { state, file, logs, operator, .. } = rescue;
+        let Rescue { state, file, mut logs, operator, .. } = rescue;
+        let source = self.ends[Side::Source.index()].clone();
+        let facts = source.facts().clone();
+        let limits = read_limits::find(source, &facts, reads, operator.clone());
+        logs.push(Box::new(ByPhase(limits.clone())));
         let already = locked(&state).map.set_of(Status::Finished);
         let (shared, kept, durable) = (state.clone(), file.clone(), already.clone());
         let sink = Box::new(Saves { state: shared, file: kept, operator, failed: false, durable });
@@ -209,6 +216,7 @@ impl Opened {
             ..task
         };
         let (outcome, series) = self.session.run_shown(task);
+        let limits = locked(&limits).restore();
         // After a failed flush it is unknown what the dest has: the mapfile remains that of the last flush.
         let dest_failed = matches!(&outcome.ended, Ended::Failed(error) if error.side == Some(Side::Dest));
         let is_known = if plan.durable { outcome.durable } else { !dest_failed };
@@ -216,7 +224,7 @@ impl Opened {
         let unsaved = if is_known { locked(&file).save(&last, last.map.clone()).err() } else { None };
         let (behind, journal) = (Vec::new(), None);
         let finished = Copied { opened: self, outcome, series, started, behind, journal }.finish();
-        Rescued { finished, state, is_saved: is_known && unsaved.is_none(), unsaved }
+        Rescued { finished, state, is_saved: is_known && unsaved.is_none(), unsaved, limits }
     }
 }
 

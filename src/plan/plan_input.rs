@@ -29,7 +29,8 @@ impl<'a> PlanInput<'a> {
         if !node.named && !self.options.passthrough.may(side) {
             return None;
         }
-        let mut options = CommandOptions::default();
+        let failing = self.options.rescue && side == Side::Source;
+        let mut options = CommandOptions { failing, ..CommandOptions::default() };
         if let Some(seconds) = self.options.command_timeout_s {
             options.timeout = Duration::from_secs(seconds.into());
         }

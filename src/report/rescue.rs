@@ -2,9 +2,10 @@
 use super::json::RescueEnd;
 use super::printable::{printable, shell_line};
 use super::units;
-use crate::core::rescue::{RescueMap, RescueState, RescueStopped, Status};
+use crate::core::rescue::{ReadLimits, RescueMap, RescueState, RescueStopped, Status, TimeLimits};
 use crate::core::{Ended, EndpointKind, ExtentSet, Outcome, Plan, Side};
 use std::path::Path;
+use std::time::Duration;
 
 /// Bytes of each status, with the words for them.
 pub(super) const STATUSES: [(Status, &str); 5] = [
@@ -27,6 +28,35 @@ pub fn begins(state: &RescueState, path: &Path) -> String {
     }
     let (rescued, all) = (units::size(rescued), units::size(state.map.len_bytes()));
     format!("continuing after {rescued} of {all}; map: {map}")
+}
+
+/// What a read of a bad sector costs through the block layer, and what to do about it.
+pub fn kernel_timeout(block: &Path, timeout: Duration, node: &Path, reads: ReadLimits) -> String {
+    let (block, node) = (shown(block), shown(node));
+    let (timeout, limit) = (units::duration(timeout), units::duration(reads.copying));
+    format!(
+        "the kernel waits up to {timeout} for a read of {block}, and may repeat it; with --passthrough, haul reads by \
+         {node} and waits {limit}"
+    )
+}
+
+/// The limits of the time of a read that applied, a line for each.
+fn time_limits(limits: &TimeLimits) -> String {
+    let mut text = String::new();
+    if let Some(ReadLimits { copying, later }) = limits.reads {
+        let [copying, later] = [copying, later].map(units::duration);
+        text +=
+            &format!("{:<12} {copying} for each read while copying, {later} later (--read-timeout)\n", "time limit");
+    } else if let Some(kernel) = limits.kernel {
+        text += &format!("{:<12} {} for each read, of the kernel\n", "time limit", units::duration(kernel));
+    }
+    let recovery = |timers: &[Option<Duration>; 2]| timers[0].map_or("unlimited".to_owned(), units::duration);
+    if let Some(before) = limits.recovery_before.filter(|_| !limits.recovery.is_empty()) {
+        let set: Vec<String> = limits.recovery.iter().map(recovery).collect();
+        let after = if limits.is_restored { "restored to" } else { "not restored, before" };
+        text += &format!("{:<12} {} (SCT ERC), {after} {}\n", "disk limit", set.join(", then "), recovery(&before));
+    }
+    text
 }
 
 /// The warning about a map without the name of its source.
@@ -53,6 +83,7 @@ pub fn rescued(end: &RescueEnd<'_>) -> String {
     if failed + slow > 0 {
         text += &format!("{:<12} {failed} failed in {failing}, {slow} slow\n", "reads");
     }
+    text += &time_limits(end.limits);
     text += &format!("{:<12} {}\n", "time", units::duration(outcome.elapsed));
     text += &format!("{:<12} {}\n", "map", shown(end.map));
     match state.stopped {

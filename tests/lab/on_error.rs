@@ -21,6 +21,10 @@ fn exactly_the_bad_sectors_of_every_kind_of_disk_are_skipped() {
             wanted.extend([format!("{way} by {engine}"), format!("{way} by {engine}, all else")]);
         }
     }
+    wanted.extend(["rescue by sg".to_owned()]);
+    for way in ["sg", "sd"] {
+        wanted.extend(["all else", "the list", "time limits"].map(|what| format!("rescue by {way}, {what}")));
+    }
     let names: Vec<&str> = wanted.iter().map(String::as_str).collect();
     findings("on-error.sh").expect(&names);
 }

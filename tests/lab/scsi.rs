@@ -49,7 +49,7 @@ const COPIES: [&str; 38] = [
     "a disk that keeps nothing is found by --verify",
 ];
 
-const FAULTS: [&str; 36] = [
+const FAULTS: [&str; 40] = [
     "medium error by sg",
     "medium error by sd",
     "up to the medium error by sg",
@@ -66,6 +66,10 @@ const FAULTS: [&str; 36] = [
     "failed checks of what the host adds",
     "time-outs of the medium",
     "commands that the kernel aborts",
+    "time-outs in a rescue",
+    "time-outs in a rescue are bad sectors",
+    "a rescue after time-outs",
+    "a rescue after time-outs, all of it",
     "a queue that is full occasionally",
     "a queue that is full occasionally, by sd",
     "recovered errors by sd",

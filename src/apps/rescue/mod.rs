@@ -6,8 +6,9 @@ pub(in crate::apps) mod words;
 use crate::apps::command::Call;
 use crate::apps::console::Console;
 use crate::apps::exit::{Exit, printed};
-use crate::core::rescue::Status;
-use crate::core::{Ended, Error, Result, locked};
+use crate::core::rescue::{ReadLimits, Status};
+use crate::core::{Ended, Error, Facts, Result, locked};
+use crate::disks::probe;
 use crate::job::Prepared;
 use crate::job::operator::Operator;
 use crate::job::rescue::Rescue;
@@ -38,15 +39,18 @@ fn rescue(options: &RescueOptions, call: &Call<'_>) -> Result<Exit> {
         operator.warn(&report::unnamed_source(&path));
     }
     rescue.change(&changes(options));
+    let by_commands = plan.source.through.is_some();
     let confirmed = prepared.agree()?;
     rescue.begin()?;
     let rescue = rescue.logged(&options.logs, &shell_line(json::command_line(call.words)))?;
+    let reads = options.read_limits.unwrap_or_default();
     if !matches!(copy.verbosity, Verbosity::Quiet) && copy.progress != ProgressStyle::Json {
         out.eprint(&text::info(&report::begins(&locked(&rescue.state), &path)));
+        kernel_timeout(&source, by_commands, reads).iter().for_each(|advice| out.eprint(&text::info(advice)));
     }
     let (domain, retries) = (how.domain.clone(), how.retries);
     let rescued_before_bytes = locked(&rescue.state).map.bytes(Status::Finished);
-    let rescued = confirmed.open()?.rescue(rescue, how);
+    let rescued = confirmed.open()?.rescue(rescue, how, reads);
     let state = locked(&rescued.state);
     let outcome = &rescued.finished.outcome;
     let missing = report::missing_bytes(&state, domain.as_ref());
@@ -59,6 +63,7 @@ fn rescue(options: &RescueOptions, call: &Call<'_>) -> Result<Exit> {
         missing_bytes: missing,
         outcome,
         is_saved: rescued.is_saved,
+        limits: &rescued.limits,
         args: call.words,
         continues,
     };
@@ -73,6 +78,13 @@ fn rescue(options: &RescueOptions, call: &Call<'_>) -> Result<Exit> {
     };
     let exit = if !failures.is_empty() || rescued.finished.is_elsewhere { exit.at_least(1) } else { exit };
     Ok(console.end(if shown == Exit::Status(0) { exit } else { exit.at_least(1) }))
+}
+
+/// The advice where the kernel waits for each read, and commands with limits of their own could be used instead.
+fn kernel_timeout(source: &Facts, by_commands: bool, reads: ReadLimits) -> Option<String> {
+    let access = probe::disk_access(source).filter(|_| !by_commands)?;
+    let (timeout, (_, node)) = (access.timeout?, access.node?);
+    (timeout > reads.copying).then(|| report::kernel_timeout(&access.block, timeout, &node, reads))
 }
 
 /// Prints the result: the error that ended it, the text, the files that could not be written, the JSON document.

@@ -10,8 +10,9 @@ use crate::cli::shown::VerbosityArguments;
 use crate::cli::words;
 use crate::cli::words::address;
 use crate::core::Error;
+use crate::core::rescue::ReadLimits;
 use crate::ledger::RescueLogKind;
-use crate::plan::{Decompress, Expectation, JournalChoice, Options, ProgressStyle, When};
+use crate::plan::{Decompress, Expectation, JournalChoice, Options, PassthroughMode, ProgressStyle, When};
 use clap::{Parser, ValueHint};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -115,6 +116,23 @@ pub(crate) struct RescueArguments {
     #[arg(allow_hyphen_values = true)]
     min_slow_rate: Option<u64>,
 
+    /// Send commands to SRC, with time limits of their own
+    ///
+    /// Read SRC by SCSI or NVMe commands through its passthrough node (/dev/sgN, /dev/ngXnY), bypassing the block
+    /// layer: each read has the limit of --read-timeout, and the disk reports the bad sector, for which haul then does
+    /// not search. A node given as SRC needs no option.
+    #[arg(long, help_heading = "Method")]
+    passthrough: bool,
+
+    /// Time limit of a read: COPYING or COPYING,LATER
+    ///
+    /// Seconds that a read may take, 3 while copying and 10 in the phases after it by default. A read that takes longer
+    /// has failed and is tried again later. Applies to reads by commands (--passthrough, or a node as SRC), and to the
+    /// disk's own recovery of a bad sector (SCT ERC of ATA disks), which haul limits to one second less and restores at
+    /// the end.
+    #[arg(long, value_name = "TIMES", value_parser = read_limits, help_heading = "Method")]
+    read_timeout: Option<ReadLimits>,
+
     /// No more than this many bytes a second
     #[arg(long, short = 'Z', value_name = "RATE", value_parser = words::rate, help_heading = "Method")]
     #[arg(allow_hyphen_values = true)]
@@ -201,6 +219,16 @@ fn retries(text: &str) -> Result<Retries, String> {
     Ok(Retries(Some(number)))
 }
 
+fn read_limits(text: &str) -> Result<ReadLimits, String> {
+    let (copying, later) = text.split_once(',').unwrap_or((text, text));
+    let [copying, later] = [words::time(copying)?, words::time(later)?];
+    let later = if text.contains(',') { later } else { later.max(ReadLimits::default().later) };
+    if later < copying {
+        return Err("accepted: a time, and one that is not shorter after a comma, such as 3,10".to_owned());
+    }
+    Ok(ReadLimits { copying, later })
+}
+
 fn skip_size(text: &str) -> Result<SkipSize, String> {
     let (first, most) = text.split_once(',').map_or((text, None), |(first, most)| (first, Some(most)));
     let size = |text: &str| words::offset(text).map_err(|error| error.to_string());
@@ -239,6 +267,7 @@ impl Words for RescueArguments {
             decompress: Decompress::Never,
             no_estimate: true,
             json: self.json,
+            passthrough: if self.passthrough { PassthroughMode::Source } else { PassthroughMode::AsNamed },
             limit_bytes_per_s: self.max_read_rate,
             yes: self.yes,
             expect: self.expect.into_iter().flatten().collect(),
@@ -260,6 +289,7 @@ impl Words for RescueArguments {
             skip_bytes: [skip.map(|skip| skip.0), skip.and_then(|skip| skip.1)],
             slow_bytes_per_s: self.min_slow_rate,
             error_bytes_per_s_max: self.max_error_rate,
+            read_limits: self.read_timeout,
             stop_after: self.stop_after,
             logs,
         })

@@ -3,8 +3,10 @@ mod log;
 mod map;
 mod state;
 mod status;
+mod time_limits;
 
 pub use log::{ReadResult, RescueLog};
 pub use map::RescueMap;
 pub use state::{RescuePlan, RescueState, RescueStopped, SharedRescue};
 pub use status::{RescueStatus, Status, StatusBlock};
+pub use time_limits::{ReadLimits, TimeLimits};

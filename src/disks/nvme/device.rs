@@ -15,6 +15,7 @@ use crate::sys::nvme::{Blocks, Command, Data, Set};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// The part of a namespace that a side uses, and the maximum command length.
 #[derive(Clone, Copy, Debug)]
@@ -122,12 +123,19 @@ impl NvmeNamespace {
     /// The error for a failed command at `at`.
     fn error_at(&self, status: Status, at: u64) -> io::Error {
         let error = command_error(status, "", Some(at));
-        let Some(device_failure) = DeviceError::of(&error) else { return error };
-        DeviceError { words: format!("{}, LBA {}", device_failure.words, self.lba(at)), ..device_failure.clone() }
-            .into()
+        let Some(failed) = DeviceError::of(&error).cloned() else { return error };
+        let words = format!("{}, LBA {}", failed.words, self.lba(at));
+        DeviceError { words, of_medium: failed.of_medium || self.is_of_blocks(status), ..failed }.into()
     }
 
-    /// Executes a command once, and again if the kernel interrupted it.
+    /// Whether this failure of a command to a failing drive is one of its blocks, which others need not have.
+    fn is_of_blocks(&self, status: Status) -> bool {
+        let of_blocks = matches!(status.meaning(), StatusClass::Medium | StatusClass::Other);
+        self.options.failing && of_blocks && !status.is_refusal()
+    }
+
+    /// Executes a command once, and again if the kernel interrupted it. At a failing drive that is a timeout: the
+    /// kernel has reset the controller.
     fn once(&self, command: &Command, op: Op, bytes: &mut [u8]) -> io::Result<Status> {
         for _ in 0..=self.options.retries {
             let data = match op {
@@ -136,6 +144,9 @@ impl NvmeNamespace {
                 Op::Zero => Data::None,
             };
             match self.drive.execute(Set::Io, command, data) {
+                Err(error) if error.raw_os_error() == Some(libc::EINTR) && self.options.failing => {
+                    return Err(io::Error::from_raw_os_error(libc::ETIMEDOUT));
+                }
                 Err(error) if matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)) => {
                     self.repeated.fetch_add(1, Relaxed);
                 }
@@ -153,7 +164,7 @@ impl NvmeNamespace {
             Some(status) => status,
             None => self.once(command, op, bytes)?,
         };
-        while status != Status(0) && retry_policy.once_more(status) {
+        while status != Status(0) && !self.is_of_blocks(status) && retry_policy.once_more(status) {
             self.repeated.fetch_add(1, Relaxed);
             status = self.once(command, op, bytes)?;
         }
@@ -167,7 +178,9 @@ impl NvmeNamespace {
             let bytes = &mut bytes[..len as usize];
             match self.execute(&self.command(op, at, len), op, bytes, first.take()) {
                 Ok(Status(0)) => return Ok(len),
-                Ok(status) if status.meaning() == StatusClass::Medium && len > self.block() => {
+                Ok(status)
+                    if status.meaning() == StatusClass::Medium && len > self.block() && !self.options.failing =>
+                {
                     return self.good_part(op, bytes, at);
                 }
                 Ok(status) => return Err(self.error_at(status, at)),
@@ -300,6 +313,11 @@ impl Endpoint for NvmeNamespace {
             status if status.is_refusal() => Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP)),
             status => Err(self.error_at(status, to_offset)),
         }
+    }
+
+    fn limit_reads(&self, limit: Duration) -> bool {
+        self.drive.limit(limit);
+        true
     }
 
     fn make_durable(&self) -> io::Result<()> {

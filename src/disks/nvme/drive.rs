@@ -6,6 +6,7 @@ use crate::core::{DeviceError, Kind};
 use crate::sys::nvme::{self, Command, Data, Set};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
 /// Executes commands: a node, or a simulated drive in tests.
@@ -20,6 +21,9 @@ pub(super) trait Drive: Send + Sync {
     fn for_ring(&self) -> Option<(BorrowedFd<'_>, Duration)> {
         None
     }
+
+    /// Sets the timeout of I/O commands.
+    fn limit(&self, limit: Duration);
 }
 
 /// The character device of a namespace.
@@ -27,11 +31,17 @@ pub(super) trait Drive: Send + Sync {
 pub(super) struct Node {
     fd: OwnedFd,
     timeout: Duration,
+    /// Timeout of I/O commands in milliseconds.
+    limit_ms: AtomicU32,
 }
 
 impl Node {
     pub(super) fn new(fd: OwnedFd, timeout: Duration) -> Self {
-        Node { fd, timeout }
+        Node { fd, timeout, limit_ms: AtomicU32::new(milliseconds(timeout)) }
+    }
+
+    fn io_timeout(&self) -> Duration {
+        Duration::from_millis(self.limit_ms.load(Relaxed).into())
     }
 
     /// The ID of its namespace.
@@ -42,12 +52,21 @@ impl Node {
 
 impl Drive for Node {
     fn execute(&self, set: Set, command: &Command, data: Data<'_>) -> io::Result<Status> {
-        nvme::execute(self.fd.as_fd(), set, command, data, self.timeout).map(Status)
+        let timeout = if set == Set::Io { self.io_timeout() } else { self.timeout };
+        nvme::execute(self.fd.as_fd(), set, command, data, timeout).map(Status)
     }
 
     fn for_ring(&self) -> Option<(BorrowedFd<'_>, Duration)> {
-        Some((self.fd.as_fd(), self.timeout))
+        Some((self.fd.as_fd(), self.io_timeout()))
     }
+
+    fn limit(&self, limit: Duration) {
+        self.limit_ms.store(milliseconds(limit), Relaxed);
+    }
+}
+
+fn milliseconds(time: Duration) -> u32 {
+    u32::try_from(time.as_millis()).unwrap_or(u32::MAX)
 }
 
 /// Identifies the controller and the namespace.

@@ -42,6 +42,8 @@ pub(super) struct FakeDrive {
     pub(super) identify: Mutex<[u8; IDENTIFY_BYTES]>,
     /// Whether reads of one block wait briefly, so that others can run concurrently.
     pub(super) lingers: AtomicBool,
+    /// The last limit that was set.
+    pub(super) limit: Mutex<Option<Duration>>,
     reads: AtomicUsize,
     /// Provides a descriptor; no entry for it is ever submitted.
     null: File,
@@ -62,6 +64,7 @@ impl FakeDrive {
             removed: AtomicBool::default(),
             identify: Mutex::new(made::namespace(blocks, shift)),
             lingers: AtomicBool::default(),
+            limit: Mutex::default(),
             reads: AtomicUsize::default(),
             null: File::open("/dev/null").unwrap(),
         }
@@ -172,5 +175,9 @@ impl Drive for Arc<FakeDrive> {
 
     fn for_ring(&self) -> Option<(BorrowedFd<'_>, Duration)> {
         Some((self.null.as_fd(), Duration::from_secs(60)))
+    }
+
+    fn limit(&self, limit: Duration) {
+        *self.limit.lock().unwrap() = Some(limit);
     }
 }

@@ -14,6 +14,8 @@ mod ring_state;
 mod status;
 
 #[cfg(test)]
+mod failing_tests;
+#[cfg(test)]
 mod fake;
 #[cfg(test)]
 mod tests;

@@ -71,6 +71,8 @@ unsafe impl OnRing for NvmeNamespace {
             errno @ (libc::EOPNOTSUPP | libc::ENOTTY | libc::ENOSYS | libc::EACCES | libc::EPERM) => {
                 self.ring.refused.store(errno, Relaxed);
             }
+            // It timed out, and the kernel has reset the controller. A call would wait for as long again.
+            libc::EINTR if self.options.failing => return Err(io::Error::from_raw_os_error(libc::ETIMEDOUT)),
             libc::EINVAL if registered => self.ring.registered.refused.store(true, Relaxed),
             libc::EINVAL | libc::EINTR | libc::EAGAIN => self.suspects.add(at, None),
             errno => return Err(io::Error::from_raw_os_error(errno)),

@@ -13,12 +13,12 @@ fn noise(len: usize) -> Vec<u8> {
     (0..len as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 11) as u8).collect()
 }
 
-fn drive(shift: u8, bad: &[u64]) -> Arc<FakeDrive> {
+pub(super) fn drive(shift: u8, bad: &[u64]) -> Arc<FakeDrive> {
     Arc::new(FakeDrive::new(noise(BLOCKS << shift), shift, bad))
 }
 
 /// Opens all blocks from `first` on.
-fn opened(drive: &Arc<FakeDrive>, first: u64, command_blocks_max: u32) -> NvmeNamespace {
+pub(super) fn opened(drive: &Arc<FakeDrive>, first: u64, command_blocks_max: u32) -> NvmeNamespace {
     let (controller, namespace) = identify(drive, NSID).unwrap();
     let start = first << namespace.block_shift;
     let command_bytes_max = command_blocks_max << namespace.block_shift;
@@ -28,14 +28,14 @@ fn opened(drive: &Arc<FakeDrive>, first: u64, command_blocks_max: u32) -> NvmeNa
     NvmeNamespace::new(facts, Box::new(drive.clone()), place, (&controller, namespace), options).without_waits()
 }
 
-fn request(op: Op, offset: u64, len: u32) -> Request {
+pub(super) fn request(op: Op, offset: u64, len: u32) -> Request {
     let buffer = Arena::map(1 << 20).unwrap().carve(len.max(1), 1).pop().unwrap();
     let side = if op == Op::Read { Side::Source } else { Side::Dest };
     Request { slot: 0, ticket: 0, side, op, offset, len, done: 0, until: len, buffer }
 }
 
 /// Executes a request completely.
-fn carry(device: &NvmeNamespace, request: &mut Request) -> io::Result<()> {
+pub(super) fn carry(device: &NvmeNamespace, request: &mut Request) -> io::Result<()> {
     while request.done < request.len {
         let moved = device.perform(request)?;
         assert!(moved > 0 && moved <= request.left());

@@ -10,6 +10,7 @@ pub mod devices;
 mod ground;
 mod identity;
 mod in_use;
+mod kernel_timeout;
 mod loops;
 mod machine;
 mod mounts;
@@ -25,6 +26,7 @@ use crate::core::{
 use crate::disks::{self, block, file, nbd, null, pipe};
 use address::ResolvedAddress;
 pub(in crate::disks) use address::cannot_open;
+pub use kernel_timeout::disk_access;
 pub use machine::machine;
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;

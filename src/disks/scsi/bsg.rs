@@ -4,7 +4,7 @@
 use super::cdb::{CDB_BYTES_MAX, Cdb};
 use super::node::{Intent, Node, SENSE_BYTES};
 use super::sense::Sense;
-use super::verdict::{CommandOutcome, CommandRange, CommandStatus, interpret};
+use super::verdict::{CommandOutcome, CommandRange, CommandStatus, RetryReason, interpret};
 use crate::core::{Op, Request};
 use crate::disks::off_ring_retries::OffRingRetries;
 use crate::sys::bsg::{self, BSG_URING_CMD, BsgCompletion, Bytes, Command};
@@ -166,6 +166,10 @@ impl Bsg {
                     return Ok(Some(moved));
                 }
                 CommandOutcome::Failed { error, on_the_way } => return Err(node.reported_error(error, on_the_way)),
+                // A call would wait for as long again.
+                CommandOutcome::Again(why @ RetryReason::TimedOut, error) if node.options.failing => {
+                    return Err(node.exhausted(why, error, answer.sense.is_none()));
+                }
                 CommandOutcome::Again(why, _) => node.counts.again(why),
             }
         }
@@ -253,6 +257,18 @@ mod tests {
         assert_eq!((answered.kind, answered.offset), (Kind::Io, Some(0x1234 * 512)));
         assert!(answered.words.contains("unrecovered read error"), "{answered:?}");
         assert!(bsg.way().unwrap().contains("uring_cmd"));
+    }
+
+    #[test]
+    fn a_read_of_a_failing_disk_that_timed_out_fails_like_one_of_a_bad_block() {
+        let (bsg, mut node) = bsg();
+        node.options.failing = true;
+        let mut read = request(Op::Read);
+        on_submitted(&bsg, &mut read);
+        let error = bsg.decode(&node, &read, PLACE, (0, 0x03 << 16)).unwrap_err();
+        let failed = DeviceError::of(&error).unwrap();
+        assert!(failed.of_medium && failed.kind == Kind::Io && failed.offset.is_none(), "{failed:?}");
+        assert!(bsg.takes(&read), "it is not repeated by a call");
     }
 
     #[test]

@@ -191,6 +191,13 @@ impl Cdb {
         Cdb::new(&[0x3c, mode & 0x1f, id], 10).put(6, &len.to_be_bytes()[1..])
     }
 
+    /// ATA PASS-THROUGH(16) (SAT-4) by `protocol`, with these flags of the transfer: feature, count, LBA from its
+    /// lowest byte, and command, each of 8 bits.
+    pub fn ata_pass_through(protocol: u8, transfer: u8, registers: [u8; 6]) -> Cdb {
+        let [feature, count, low, mid, high, command] = registers;
+        Cdb::new(&[0x85, protocol << 1, transfer, 0, feature, 0, count, 0, low, 0, mid, 0, high, 0, command], 16)
+    }
+
     /// EXTENDED COPY(LID1) with a parameter list of `len` bytes.
     pub fn extended_copy(len: u32) -> Cdb {
         Cdb::new(&[0x83], 16).put(10, &len.to_be_bytes())

@@ -152,6 +152,11 @@ impl Disk {
         (left - left % self.block_bytes).min(most)
     }
 
+    /// Timeout of a command for this operation, in milliseconds.
+    pub(super) fn timeout_ms(&self, op: Op) -> u32 {
+        if op == Op::Read { self.node.read_timeout_ms() } else { self.node.timeout_ms() }
+    }
+
     /// Maximum command length, in bytes.
     pub(super) fn most_bytes(&self) -> u32 {
         self.transfer_bytes_max.load(Relaxed)

@@ -2,10 +2,13 @@
 //!
 //! This room must not know block devices beyond the claim on the disk's one, nor engines, nor plans beyond the side
 //! that it opens. Commands are encoded, and data from disks is parsed, in separate files without I/O.
+mod ata;
 mod bsg;
 pub mod cdb;
 mod copy;
 mod disk;
+pub mod error_recovery;
+mod failure;
 mod holes;
 pub mod inquiry;
 pub mod lba_status;
@@ -36,6 +39,7 @@ use queue::SgQueue;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
+use std::time::Duration;
 use verdict::kind_of;
 
 /// Opens a disk by its node.
@@ -95,6 +99,11 @@ impl Endpoint for ScsiEndpoint {
         self.disk.make_durable()
     }
 
+    fn limit_reads(&self, limit: Duration) -> bool {
+        self.disk.node.limit_reads(limit);
+        true
+    }
+
     fn diagnose(&self, _op: Op, _offset: u64, error: &io::Error) -> Kind {
         kind_of(error)
     }
@@ -139,7 +148,8 @@ unsafe impl OnRing for ScsiEndpoint {
     fn encode_wide(&self, request: &mut Request, fd: types::Fixed) -> squeue::Entry128 {
         let len = self.disk.command_bytes(request.left());
         let (cdb, _) = self.disk.command(request.op, request.at(), len).expect("asked before whether it takes it");
-        self.bsg().entry(request, (&cdb, len), self.disk.node.timeout_ms(), fd)
+        let timeout_ms = self.disk.timeout_ms(request.op);
+        self.bsg().entry(request, (&cdb, len), timeout_ms, fd)
     }
 
     fn decode(&self, request: &Request, result: i32, extra: [u64; 2]) -> io::Result<Option<u32>> {

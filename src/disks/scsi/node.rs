@@ -2,7 +2,7 @@
 use super::cdb::Cdb;
 use super::retry_policy::{Counts, RetryPolicy};
 use super::sense::{Sense, key};
-use super::verdict::{CommandOutcome, CommandRange, CommandStatus, host, interpret};
+use super::verdict::{CommandOutcome, CommandRange, CommandStatus, interpret};
 use crate::core::{CommandOptions, DeviceError, Kind};
 use crate::disks::opening::Opening;
 use crate::sys::sg::{self, SgIoHdr};
@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,11 +20,6 @@ pub(super) const SENSE_BYTES: usize = 96;
 
 /// The first driver version with the sg interface 3.0, from 2000.
 const VERSION_MIN: i32 = 30_000;
-
-/// Number of checks for a device that is being removed, and the interval between them.
-const REMOVAL_CHECKS: u32 = 10;
-/// See [`REMOVAL_CHECKS`].
-const REMOVAL_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Pause before a command is submitted again to a full queue of the driver.
 const FULL_PAUSE: Duration = Duration::from_millis(1);
@@ -86,6 +81,8 @@ pub(super) struct Node {
     pub(super) counts: Counts,
     /// Whether it is open for writing too, as required by queues and commands that modify data.
     pub(super) writable: bool,
+    /// Timeout of reads in milliseconds; 0: that of the options.
+    read_limit_ms: AtomicU32,
 }
 
 /// What a node is opened for.
@@ -126,7 +123,16 @@ impl Node {
         if let Some(refusal) = refuse_version(sg::version(fd.as_fd())?) {
             return Err(refusal.into());
         }
-        Ok(Node { fd, options, counts: Counts::default(), writable })
+        Ok(Node { fd, options, counts: Counts::default(), writable, read_limit_ms: AtomicU32::new(0) })
+    }
+
+    /// Opens the node, or the block device of a disk, read-only.
+    pub(super) fn open_read_only(path: &Path, options: CommandOptions) -> io::Result<Self> {
+        let fd = rustix::fs::open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?;
+        if let Some(refusal) = refuse_version(sg::version(fd.as_fd())?) {
+            return Err(refusal.into());
+        }
+        Ok(Node { fd, options, counts: Counts::default(), writable: false, read_limit_ms: AtomicU32::new(0) })
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
@@ -136,7 +142,8 @@ impl Node {
     /// A descriptor that never completes commands, for tests.
     #[cfg(test)]
     pub(super) fn silent(fd: OwnedFd) -> Self {
-        Node { fd, options: CommandOptions::default(), counts: Counts::default(), writable: false }
+        let (options, counts) = (CommandOptions::default(), Counts::default());
+        Node { fd, options, counts, writable: false, read_limit_ms: AtomicU32::new(0) }
     }
 
     /// Device number of the node.
@@ -147,6 +154,16 @@ impl Node {
     /// Command timeout in milliseconds.
     pub(super) fn timeout_ms(&self) -> u32 {
         u32::try_from(self.options.timeout.as_millis()).unwrap_or(u32::MAX)
+    }
+
+    /// Sets the timeout of commands that read blocks.
+    pub(super) fn limit_reads(&self, limit: Duration) {
+        self.read_limit_ms.store(u32::try_from(limit.as_millis()).unwrap_or(u32::MAX), Relaxed);
+    }
+
+    /// Timeout in milliseconds of a command that reads blocks.
+    pub(super) fn read_timeout_ms(&self) -> u32 {
+        Some(self.read_limit_ms.load(Relaxed)).filter(|limit| *limit > 0).unwrap_or_else(|| self.timeout_ms())
     }
 
     /// Executes a command with retries. Returns the number of bytes transferred, in whole blocks if `place` has any.
@@ -166,11 +183,13 @@ impl Node {
         place: CommandRange,
     ) -> io::Result<u32> {
         let mut patience = RetryPolicy::default();
+        let reads = place.blocks > 0 && matches!(data, Data::From(_));
+        let timeout_ms = if reads { self.read_timeout_ms() } else { self.timeout_ms() };
         loop {
             let exchanged = match how {
                 DataTransfer::Direct => self.exchange_directly(cdb, &mut data),
                 DataTransfer::Copied | DataTransfer::Shared | DataTransfer::NotMoved => {
-                    self.exchange(how, cdb, &mut data, self.timeout_ms())
+                    self.exchange(how, cdb, &mut data, timeout_ms)
                 }
             };
             let answer = match exchanged {
@@ -191,7 +210,7 @@ impl Node {
                 }
                 CommandOutcome::Failed { error, on_the_way } => return Err(self.reported_error(error, on_the_way)),
                 CommandOutcome::Again(why, error) => match patience.again(why, &self.options, Instant::now()) {
-                    None => return Err(self.reported_error(error, answer.sense.is_none())),
+                    None => return Err(self.exhausted(why, error, answer.sense.is_none())),
                     Some(pause) => {
                         self.counts.again(why);
                         thread::sleep(pause);
@@ -207,32 +226,6 @@ impl Node {
         self.counts.short.fetch_add(short.into(), Relaxed);
     }
 
-    /// The error to report: if the device has disappeared, that instead of a transport error.
-    pub(super) fn reported_error(&self, error: DeviceError, on_the_way: bool) -> io::Error {
-        if on_the_way && self.has_disappeared() {
-            return DeviceError { kind: Kind::Disconnected, ..error }.into();
-        }
-        error.into()
-    }
-
-    /// Whether the device has disappeared. While it is being removed, the host adapter fails commands without a
-    /// specific error, so the check is repeated for a moment.
-    pub(super) fn has_disappeared(&self) -> bool {
-        for _ in 0..REMOVAL_CHECKS {
-            match self.exchange(
-                DataTransfer::Copied,
-                &Cdb::test_unit_ready(),
-                &mut Data::None,
-                self.timeout_ms().min(5000),
-            ) {
-                Ok(answer) if answer.host == host::ERROR => thread::sleep(REMOVAL_CHECK_INTERVAL),
-                Ok(answer) => return answer.host == host::NO_CONNECT,
-                Err(error) => return matches!(error.raw_os_error(), Some(libc::ENODEV | libc::ENXIO)),
-            }
-        }
-        false
-    }
-
     /// By how many bytes `len` was too large for a command that was rejected for its length; `None` if the disk does
     /// not report it.
     pub(super) fn wrong_by(&self, cdb: &Cdb, len: u16) -> Option<i32> {
@@ -244,13 +237,24 @@ impl Node {
     }
 
     /// Executes a command once and returns its status.
-    fn exchange(
+    pub(super) fn exchange(
         &self,
         how: DataTransfer,
         cdb: &Cdb,
         data: &mut Data<'_>,
         timeout_ms: u32,
     ) -> io::Result<CommandStatus> {
+        self.exchange_for_sense(how, cdb, data, timeout_ms).map(|(answer, _)| answer)
+    }
+
+    /// The same, with the sense data as the device sent it.
+    pub(super) fn exchange_for_sense(
+        &self,
+        how: DataTransfer,
+        cdb: &Cdb,
+        data: &mut Data<'_>,
+        timeout_ms: u32,
+    ) -> io::Result<(CommandStatus, [u8; SENSE_BYTES])> {
         let mut sense = [0u8; SENSE_BYTES];
         let mut header = data.header(cdb, timeout_ms);
         header.sbp = sense.as_mut_ptr();
@@ -264,7 +268,7 @@ impl Node {
         // SAFETY: the command, data and sense buffer outlive the call and have the lengths in the header; data sent to
         // the device is only read. A shared buffer belongs to the driver.
         unsafe { sg::command(self.fd.as_fd(), &mut header) }?;
-        Ok(answer(&header, &sense))
+        Ok((answer(&header, &sense), sense))
     }
 
     /// The same by direct I/O, if the driver supports it. Uses write and read instead of SG_IO, because a signal does

@@ -132,7 +132,7 @@ impl SgQueue {
             }
         };
         let slot = request.slot as usize;
-        let mut header = node::header(&cdb, self.disk.node.timeout_ms());
+        let mut header = node::header(&cdb, self.disk.timeout_ms(request.op));
         header.sbp = self.senses[slot].as_ptr().cast_mut().cast();
         header.dxfer_len = len;
         header.pack_id = slot as i32;
@@ -217,7 +217,7 @@ impl SgQueue {
                         self.later.push((now + pause, waiting));
                     }
                     None => {
-                        let error = node.reported_error(error, answer.sense.is_none());
+                        let error = node.exhausted(why, error, answer.sense.is_none());
                         self.finish(waiting.request, Err(error));
                     }
                 }

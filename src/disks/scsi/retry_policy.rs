@@ -26,11 +26,14 @@ impl RetryPolicy {
         match why {
             RetryReason::Attention | RetryReason::Aborted | RetryReason::Transport => {
                 self.attempts += 1;
-                (self.attempts <= options.retries).then_some(Duration::ZERO)
+                let is_of_failing = options.failing && why == RetryReason::Aborted;
+                let retries = if is_of_failing { options.retries.min(1) } else { options.retries };
+                (self.attempts <= retries).then_some(Duration::ZERO)
             }
             RetryReason::TimedOut => {
                 self.timeouts += 1;
-                (self.timeouts <= TIMEOUTS_MAX.min(options.retries)).then_some(Duration::ZERO)
+                let retries = if options.failing { 0 } else { TIMEOUTS_MAX.min(options.retries) };
+                (self.timeouts <= retries).then_some(Duration::ZERO)
             }
             // Not a failure of the command: waits up to the command timeout.
             RetryReason::Busy | RetryReason::MovedNothing | RetryReason::BecomingReady => {
@@ -118,6 +121,19 @@ mod tests {
         let mut patience = RetryPolicy::default();
         assert!(patience.again(RetryReason::TimedOut, &options, now).is_some());
         assert_eq!(patience.again(RetryReason::TimedOut, &options, now), None);
+    }
+
+    #[test]
+    fn a_failing_disk_is_not_asked_again_after_a_time_out_and_once_after_an_abort() {
+        let options = CommandOptions { failing: true, ..CommandOptions::default() };
+        let now = Instant::now();
+        assert_eq!(RetryPolicy::default().again(RetryReason::TimedOut, &options, now), None);
+        let mut patience = RetryPolicy::default();
+        assert!(patience.again(RetryReason::Aborted, &options, now).is_some());
+        assert_eq!(patience.again(RetryReason::Aborted, &options, now), None);
+        let mut patience = RetryPolicy::default();
+        let transport = (0..9).filter(|_| patience.again(RetryReason::Transport, &options, now).is_some()).count();
+        assert_eq!(transport, 5, "after the reset that follows a timeout, other commands are repeated");
     }
 
     #[test]

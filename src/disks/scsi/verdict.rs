@@ -62,6 +62,13 @@ pub(super) enum RetryReason {
     TimedOut,
 }
 
+impl RetryReason {
+    /// Whether a failing disk may have this trouble with some blocks, and none with others.
+    pub(super) fn may_depend_on_blocks(self) -> bool {
+        !matches!(self, RetryReason::Attention | RetryReason::BecomingReady)
+    }
+}
+
 /// The result of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CommandOutcome {

@@ -264,7 +264,9 @@ impl<'a> Pump<'a> {
             Transferred::Moved(moved) if request.op == Op::Read => self.on_read(request, moved),
             Transferred::Moved(moved) => self.on_write(request, moved),
             Transferred::Retry => self.queues.submit_again(request),
-            Transferred::Failed(error) if self.reports_failure(&request, &error) => self.report_failure(request),
+            Transferred::Failed(error) if self.reports_failure(&request, &error) => {
+                self.report_failure(request, &error)
+            }
             Transferred::Failed(error) if self.should_salvage(&request, &error) => self.retry_smaller(request, error),
             Transferred::Failed(error) if self.may_retry_alone(&request, &error) => self.retry_alone(request, error),
             Transferred::Failed(error) => self.failed(request, error),

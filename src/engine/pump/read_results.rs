@@ -10,7 +10,7 @@ impl Pump<'_> {
     }
 
     /// Reports a failed read to the schedule. What was read of the block before is written; the rest ends here.
-    pub(super) fn report_failure(&mut self, mut request: Request) {
+    pub(super) fn report_failure(&mut self, mut request: Request, error: &RequestError) {
         let took = self.queues.took(request.slot);
         let unread = &mut self.unread[Side::Source.index()];
         unread.failed_reads += 1;
@@ -18,7 +18,9 @@ impl Pump<'_> {
         let block = self.slots[request.slot as usize].extent;
         let read = Extent::new(block.offset, request.done.into());
         let failed = Extent::new(read.end(), block.len - read.len);
-        self.schedule.on_failed(failed, took);
+        // The device counts on its side, the schedule in the copy; both are contiguous within a block.
+        let bad = error.error_offset().and_then(|at| Some(failed.offset + at.checked_sub(request.at())?));
+        self.schedule.on_failed(failed, took, bad);
         if let Some(checkpoints) = &mut self.checkpoints {
             checkpoints.unread(failed);
         }

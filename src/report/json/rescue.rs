@@ -1,9 +1,10 @@
 //! The result of a rescue, and the areas of its map.
 use super::{FailureReport, SCHEMA, command_line, object};
-use crate::core::rescue::{RescueMap, RescueState, RescueStopped, Status};
+use crate::core::rescue::{RescueMap, RescueState, RescueStopped, Status, TimeLimits};
 use crate::core::{Ended, Facts, Outcome, Side};
 use serde::Serialize;
 use std::path::Path;
+use std::time::Duration;
 
 /// What is known about a rescue that has ended.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub struct RescueEnd<'a> {
     pub outcome: &'a Outcome,
     /// Whether what the run has rescued is durable and in the map.
     pub is_saved: bool,
+    /// What limited the time of its reads.
+    pub limits: &'a TimeLimits,
     /// The command line as given, without the name of the program.
     pub args: &'a [String],
     /// Whether the same command makes sense again.
@@ -76,10 +79,24 @@ pub fn rescue(end: &RescueEnd<'_>) -> impl Serialize {
         blocks: blocks(map),
         failed_reads: state.failed_reads,
         slow_reads: state.slow_reads,
+        read_timeouts_s: end.limits.reads.map(|reads| [reads.copying, reads.later].map(|limit| limit.as_secs_f64())),
+        kernel_timeout_s: end.limits.kernel.map(|timeout| timeout.as_secs_f64()),
+        error_recovery: error_recovery(end.limits),
         failing_s: outcome.unread[Side::Source.index()].failing.as_secs_f64(),
         elapsed_s: outcome.elapsed.as_secs_f64(),
         next_command: end.next_command(),
     }
+}
+
+/// The limits of the disk's own error recovery.
+fn error_recovery(limits: &TimeLimits) -> Option<impl Serialize + use<>> {
+    let seconds = |timers: [Option<Duration>; 2]| timers.map(|timer| timer.map(|timer| timer.as_secs_f64()));
+    let before = limits.recovery_before?;
+    Some(object! {
+        before_s: seconds(before),
+        set_s: limits.recovery.iter().copied().map(seconds).collect::<Vec<_>>(),
+        is_restored: limits.is_restored,
+    })
 }
 
 fn side(facts: &Facts) -> impl Serialize + use<'_> {

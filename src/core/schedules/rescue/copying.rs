@@ -1,5 +1,7 @@
 //! Copying: what was not tried, in clusters, in up to five passes.
+use super::located::Divided;
 use super::now::Now;
+use super::sectors::in_cluster;
 use crate::core::rescue::{RescueStatus, Status};
 use crate::core::{Extent, ExtentSet};
 
@@ -68,9 +70,8 @@ impl Copying {
             let start = part.offset.max((part.end() - 1) / cluster * cluster);
             (Extent::new(start, part.end() - start), start)
         } else {
-            let part = map.next(Status::Untried, self.cursor, domain(now))?;
-            let end = part.end().min((part.offset / cluster + 1) * cluster);
-            (Extent::new(part.offset, end - part.offset), end)
+            let part = in_cluster(map.next(Status::Untried, self.cursor, domain(now))?, cluster);
+            (part, part.end())
         };
         self.cursor = cursor;
         now.state.pos = if self.is_backward(now) { extent.end() } else { extent.offset };
@@ -92,6 +93,14 @@ impl Copying {
         let sector = now.plan.sector_bytes;
         // A single sector needs no search.
         now.state.map.set(extent, if extent.len <= sector { Status::Bad } else { Status::Untrimmed });
+        if self.pass < SWEEP {
+            self.skip(extent, now);
+        }
+    }
+
+    /// Called when the read of `extent` failed at a known sector.
+    pub(super) fn on_divided(&mut self, extent: Extent, divided: Divided, now: &mut Now<'_>) {
+        now.state.map.set(divided.after, Status::Untrimmed);
         if self.pass < SWEEP {
             self.skip(extent, now);
         }

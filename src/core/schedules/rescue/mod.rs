@@ -2,6 +2,7 @@
 mod caution;
 mod copying;
 mod limits;
+mod located;
 mod now;
 mod sectors;
 #[cfg(test)]
@@ -13,6 +14,7 @@ use crate::core::{Extent, Next, Run, RunKind, Schedule, locked};
 use caution::Caution;
 use copying::Copying;
 use limits::Limits;
+use located::{Followed, Located};
 use now::Now;
 use sectors::Sectors;
 use std::io;
@@ -35,6 +37,7 @@ struct Rescue {
     work: Work,
     caution: Caution,
     limits: Limits,
+    located: Located,
     /// Blocks that are neither failed nor written.
     unfinished: u32,
     logs: Vec<Box<dyn RescueLog>>,
@@ -50,7 +53,7 @@ pub fn rescue(plan: RescuePlan, state: SharedRescue, mut logs: Vec<Box<dyn Rescu
         Work::Copying(copying)
     };
     let (caution, limits) = (Caution::new(plan.cluster_bytes, plan.slow_bytes_per_s), Limits::new(Instant::now()));
-    Box::new(Rescue { plan, state, work, caution, limits, unfinished: 0, logs })
+    Box::new(Rescue { plan, state, work, caution, limits, located: Located::new(), unfinished: 0, logs })
 }
 
 impl Rescue {
@@ -61,10 +64,14 @@ impl Rescue {
     /// The next read of the current phase; `None`: the phase has none left.
     fn next_of_phase(&mut self) -> Option<Extent> {
         let now = &mut Now { plan: &self.plan, state: &mut locked(&self.state) };
+        if let Some(extent) = self.located.next(now) {
+            return Some(extent);
+        }
+        let located = self.located.is_proven();
         match &mut self.work {
             Work::Copying(copying) => copying.next(now),
-            Work::Trimming(trimming) => trimming.next(now),
-            Work::Sectors(sectors) => sectors.next(now),
+            Work::Trimming(trimming) => trimming.next(now, located),
+            Work::Sectors(sectors) => sectors.next(now, located),
             Work::Finished => None,
         }
     }
@@ -163,6 +170,7 @@ impl Schedule for Rescue {
         state.slow_reads += u64::from(slow);
         let now = &mut Now { plan: &self.plan, state: &mut state };
         match &mut self.work {
+            _ if self.located.on_read(extent, now) => {}
             Work::Copying(copying) => copying.on_read(extent, slow, now),
             Work::Trimming(trimming) => trimming.on_read(extent),
             Work::Sectors(_) | Work::Finished => {}
@@ -170,7 +178,7 @@ impl Schedule for Rescue {
         self.logs.iter_mut().for_each(|log| log.on_read(extent, ReadResult::Read, &state));
     }
 
-    fn on_failed(&mut self, extent: Extent, _took: Duration) {
+    fn on_failed(&mut self, extent: Extent, _took: Duration, bad: Option<u64>) {
         // A block of which the first part was read is finished by that part.
         self.unfinished -= u32::from(self.caution.answered(extent));
         self.caution.failed();
@@ -178,10 +186,19 @@ impl Schedule for Rescue {
         let mut state = locked(&self.state);
         state.failed_reads += 1;
         let now = &mut Now { plan: &self.plan, state: &mut state };
-        match &mut self.work {
-            Work::Copying(copying) => copying.on_failed(extent, now),
-            Work::Trimming(trimming) => trimming.on_failed(extent, now),
-            Work::Sectors(_) | Work::Finished => state.map.set(extent, Status::Bad),
+        let (searched, divided) = match self.located.on_failed(extent, now) {
+            Some(Followed::Known) => (None, None),
+            Some(Followed::Unknown(searched)) => (Some(searched), None),
+            None => (Some(extent), self.located.divide(extent, bad, now)),
+        };
+        match (&mut self.work, searched, divided) {
+            (Work::Copying(copying), _, Some(divided)) => copying.on_divided(extent, divided, now),
+            (Work::Trimming(_), _, Some(divided)) => trimming::on_divided(divided, now),
+            (Work::Sectors(sectors), _, Some(divided)) => sectors.on_divided(divided, now),
+            (Work::Copying(copying), Some(searched), None) => copying.on_failed(searched, now),
+            (Work::Trimming(trimming), Some(searched), None) => trimming.on_failed(searched, now),
+            (Work::Sectors(sectors), Some(searched), None) => sectors.on_failed(searched, now),
+            (Work::Finished, ..) | (_, None, None) => {}
         }
         self.logs.iter_mut().for_each(|log| log.on_read(extent, ReadResult::Failed, &state));
     }

@@ -34,6 +34,8 @@ struct Disk<'a> {
     is_bad: &'a dyn Fn(u64) -> bool,
     is_slow: &'a dyn Fn(u64) -> bool,
     depth: usize,
+    /// What it reports of a failed read of this extent whose first bad sector is at this byte.
+    reports: &'a dyn Fn(Extent, u64) -> Option<u64>,
     /// Number of reads of each bad sector.
     tried: BTreeMap<u64, u32>,
     /// Every read, and the number of reads in flight with it.
@@ -42,7 +44,7 @@ struct Disk<'a> {
 
 impl<'a> Disk<'a> {
     fn new(is_bad: &'a dyn Fn(u64) -> bool, depth: usize) -> Self {
-        Disk { is_bad, is_slow: &|_| false, depth, tried: BTreeMap::new(), reads: Vec::new() }
+        Disk { is_bad, is_slow: &|_| false, depth, reports: &|_, _| None, tried: BTreeMap::new(), reads: Vec::new() }
     }
 
     /// Runs the schedule until it ends, or has given out `most` reads; the reads in flight complete either way.
@@ -83,7 +85,7 @@ impl<'a> Disk<'a> {
         match bad {
             Some(at) => {
                 *self.tried.entry(at).or_default() += 1;
-                schedule.on_failed(extent, took);
+                schedule.on_failed(extent, took, (self.reports)(extent, at));
             }
             None => {
                 schedule.on_read(extent, took);
@@ -128,6 +130,48 @@ proptest! {
         }
         let read: u64 = disk.reads.iter().map(|(extent, _)| extent.len).sum();
         prop_assert!(retries > 0 || read <= len + disk.tried.len() as u64 * CLUSTER, "{read} bytes were read");
+    }
+
+    #[test]
+    fn bad_sectors_that_the_disk_reports_are_not_searched_for(
+        len in 1u64..200_000, places in prop::collection::btree_set(0u64..400, 0..60), company in 0u64..12,
+        depth in 1usize..9, reverse: bool, kills in prop::collection::vec(1usize..40, 0..6),
+    ) {
+        let is_bad = |at: u64| (0..=company).any(|back| places.contains(&(at / SECTOR).wrapping_sub(back)));
+        let plan = RescuePlan { reverse, ..plan() };
+        let state = shared(RescueMap::untried(len), RescueStatus::Copying, 1, 0);
+        let mut disk = Disk::new(&is_bad, depth);
+        disk.reports = &|_, at| Some(at + 1);
+        for most in kills {
+            disk.rescue(&plan, &state, most);
+        }
+        prop_assert!(disk.rescue(&plan, &state, usize::MAX));
+        let (state, bad) = (state.lock().unwrap(), bad_set(len, &is_bad));
+        prop_assert_eq!(state.map.set_of(Status::Bad), bad.clone());
+        prop_assert_eq!(state.map.bytes(Status::Finished), len - bad.total_bytes());
+        prop_assert!(disk.tried.values().all(|tried| *tried <= 2), "{:?}", disk.tried);
+    }
+
+    #[test]
+    fn reports_of_wrong_sectors_lose_nothing_that_is_readable(
+        len in 1u64..200_000, places in prop::collection::btree_set(0u64..400, 0..60), depth in 1usize..9,
+        lie in 0u64..4,
+    ) {
+        let is_bad = |at: u64| places.contains(&(at / SECTOR));
+        let state = shared(RescueMap::untried(len), RescueStatus::Copying, 1, 0);
+        let mut disk = Disk::new(&is_bad, depth);
+        let reports = |extent: Extent, at: u64| match lie {
+            0 => Some(extent.offset),
+            1 => Some(extent.end() - 1),
+            2 => Some(0),
+            // The sector before the bad one.
+            _ => at.checked_sub(SECTOR),
+        };
+        disk.reports = &reports;
+        prop_assert!(disk.rescue(&plan(), &state, usize::MAX));
+        let (state, bad) = (state.lock().unwrap(), bad_set(len, &is_bad));
+        prop_assert_eq!(state.map.set_of(Status::Bad), bad.clone());
+        prop_assert_eq!(state.map.bytes(Status::Finished), len - bad.total_bytes());
     }
 
     #[test]
@@ -176,6 +220,26 @@ fn a_failed_read_drains_the_disk_until_reads_are_good_again() {
     let alone = after.iter().take_while(|depth| **depth == 1).count();
     assert!((1..=17).contains(&alone), "{after:?}");
     assert!(after[alone..].iter().skip(8).all(|depth| *depth == 8), "{after:?}");
+}
+
+#[test]
+fn a_reported_sector_costs_one_failed_read_and_what_lies_before_it_is_read_at_once() {
+    let state = shared(RescueMap::untried(100 * CLUSTER), RescueStatus::Copying, 1, 0);
+    let bad = [10 * CLUSTER + 5 * SECTOR, 50 * CLUSTER + 2 * SECTOR, 50 * CLUSTER + 6 * SECTOR];
+    let is_bad = |at: u64| bad.contains(&at);
+    let mut disk = Disk::new(&is_bad, 1);
+    disk.reports = &|_, at| Some(at);
+    assert!(disk.rescue(&plan(), &state, usize::MAX));
+    // The first report is checked: that sector is read once more, alone.
+    assert_eq!(disk.tried.values().copied().collect::<Vec<_>>(), [2, 1, 1]);
+    let after = |offset: u64| {
+        let at = disk.reads.iter().position(|(extent, _)| extent.offset == offset).unwrap();
+        disk.reads[at + 1..].iter().map(|(extent, _)| *extent).next().unwrap()
+    };
+    assert_eq!(after(10 * CLUSTER), Extent::new(10 * CLUSTER, 5 * SECTOR));
+    assert_eq!(after(50 * CLUSTER), Extent::new(50 * CLUSTER, 2 * SECTOR));
+    // 100 clusters; for the first sector 3 reads more, for the others 4: before, trimmed, between, behind.
+    assert_eq!(disk.reads.len(), 107, "{:?}", disk.reads);
 }
 
 #[test]

@@ -1,8 +1,10 @@
-//! Trimming: the edges of failed clusters, sector by sector, up to the first bad one from each side.
+//! Trimming: the edges of failed clusters, sector by sector, up to the first bad one from each side. Where the device
+//! reports the bad sector, whole clusters: what lies before that sector is readable.
+use super::located::Divided;
 use super::now::Now;
-use super::sectors::{first_sector, last_sector};
+use super::sectors::{first_sector, in_cluster, last_sector};
 use crate::core::Extent;
-use crate::core::rescue::Status;
+use crate::core::rescue::{RescueMap, Status};
 
 /// One pass over the failed clusters.
 #[derive(Default)]
@@ -20,16 +22,20 @@ struct Edge {
 }
 
 impl Trimming {
-    /// The next sector. An edge beside a bad sector was trimmed before.
-    pub(super) fn next(&mut self, now: &mut Now<'_>) -> Option<Extent> {
+    /// The next sector; a cluster if failures are `located`. An edge beside a bad sector was trimmed before.
+    pub(super) fn next(&mut self, now: &mut Now<'_>, located: bool) -> Option<Extent> {
         let (sector, domain) = (now.plan.sector_bytes, now.plan.domain.as_ref());
         loop {
             let map = &mut now.state.map;
             let Some(edge) = &mut self.edge else {
                 let left = map.next(Status::Untrimmed, self.cursor, domain)?;
+                if located {
+                    let part = in_cluster(left, now.plan.cluster_bytes);
+                    (self.cursor, now.state.pos) = (part.end(), part.offset);
+                    return Some(part);
+                }
                 self.cursor = left.end();
-                let before = left.offset.checked_sub(1).and_then(|before| map.status_at(before));
-                self.edge = Some(Edge { left, leading: before != Some(Status::Bad) });
+                self.edge = Some(Edge::of(left, map));
                 continue;
             };
             if edge.left.is_empty() {
@@ -55,6 +61,12 @@ impl Trimming {
     }
 
     pub(super) fn on_failed(&mut self, extent: Extent, now: &mut Now<'_>) {
+        if extent.len > now.plan.sector_bytes {
+            // A cluster of which the device reports no bad sector.
+            now.state.map.set(extent, Status::Untrimmed);
+            self.edge = Some(Edge::of(extent, &now.state.map));
+            return;
+        }
         now.state.map.set(extent, Status::Bad);
         let Some(edge) = &mut self.edge else { return };
         edge.remove(extent);
@@ -67,7 +79,17 @@ impl Trimming {
     }
 }
 
+/// Called when a cluster failed at a known sector.
+pub(super) fn on_divided(divided: Divided, now: &mut Now<'_>) {
+    now.state.map.set(divided.after, Status::Unscraped);
+}
+
 impl Edge {
+    fn of(left: Extent, map: &RescueMap) -> Self {
+        let before = left.offset.checked_sub(1).and_then(|before| map.status_at(before));
+        Edge { left, leading: before != Some(Status::Bad) }
+    }
+
     /// Removes a sector that was tried.
     fn remove(&mut self, extent: Extent) {
         self.left = match self.leading {
