@@ -40,6 +40,8 @@ const STATUSES: &[(&str, i32)] = &[
     ("pattern write /dev/sdc &&", 0),
     ("pattern check /dev/sdc", 1),
     ("pattern check --json --run 7", 1),
+    // A loop device takes no commands.
+    ("rescue --passthrough", 1),
     // There is nothing to restore.
     ("tune --restore", 0),
 ];

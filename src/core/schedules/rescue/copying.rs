@@ -57,9 +57,10 @@ impl Copying {
     /// The pass after this one; `None` if everything was tried.
     pub(super) fn next_pass(&self, now: &Now<'_>) -> Option<Self> {
         now.state.map.next(Status::Untried, 0, domain(now))?;
-        let pass = if self.pass == 2 && !self.was_slow { SWEEP } else { self.pass + 1 };
-        // Nothing is left after the sweep but for an early end, so this never repeats.
-        (pass <= SWEEP).then(|| Copying { was_slow: self.was_slow, ..Copying::begin(pass, now) })
+        // A sweep that continued one of an earlier run may have left something before its first place. Each one tries
+        // all that it finds, so they come to an end.
+        let pass = if self.pass == 2 && !self.was_slow { SWEEP } else { (self.pass + 1).min(SWEEP) };
+        Some(Copying { was_slow: self.was_slow, ..Copying::begin(pass, now) })
     }
 
     /// The next cluster.

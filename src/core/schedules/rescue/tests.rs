@@ -300,3 +300,12 @@ fn a_rescue_without_new_bytes_ends_when_it_should() {
     assert!(disk.reads.is_empty());
     assert!(matches!(state.lock().unwrap().stopped, Some(RescueStopped::NoNewBytes(_))));
 }
+
+#[test]
+fn a_sweep_that_is_continued_leaves_nothing_before_its_place() {
+    let state = shared(RescueMap::untried(10 * CLUSTER), RescueStatus::Copying, 5, 8 * CLUSTER);
+    let mut disk = Disk::new(&|_| false, 2);
+    assert!(disk.rescue(&plan(), &state, usize::MAX));
+    assert_eq!(state.lock().unwrap().map.bytes(Status::Finished), 10 * CLUSTER);
+    assert_eq!(disk.reads.len(), 10);
+}
