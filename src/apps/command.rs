@@ -3,6 +3,7 @@ use super::defaults;
 use super::details::with_details;
 use super::exit::{Exit, failed, printed};
 use crate::cli::defaults::Defaults;
+use crate::cli::help::is_omitted;
 use crate::cli::shown::{lead_units, with_units};
 use crate::core::{Error, Result};
 use crate::report::json::NotStarted;
@@ -131,5 +132,6 @@ fn run<W: Words>(matches: &ArgMatches, call: &Call<'_>) -> std::result::Result<E
 
 /// The command with the help, arguments and options of `W`.
 fn in_full<W: Words>(command: clap::Command) -> clap::Command {
-    with_details(with_units(W::augment_args(command)))
+    let command = with_units(W::augment_args(command));
+    if is_omitted() { command } else { with_details(command) }
 }

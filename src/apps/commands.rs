@@ -3,7 +3,7 @@ use super::brief::{self, in_options};
 use super::command::{Call, Command, Run};
 use super::config::ConfigArguments;
 use super::copy::words::CopyArguments;
-use super::definition::definition;
+use super::definition::matched;
 use super::exit::{Exit, printed};
 use super::generate::{self, GenerateArguments};
 use super::journal::words::JournalArguments;
@@ -98,8 +98,8 @@ fn with_operands(args: &[OsString], out: Out) -> Option<Exit> {
 }
 
 fn parsed(args: &[OsString], call: &Call<'_>) -> Result<Exit, clap::Error> {
-    let mut haul = definition(call.commands);
-    let matches = match haul.try_get_matches_from_mut(args) {
+    let (mut haul, matches) = matched(args, call.commands);
+    let matches = match matches {
         Err(error) if error.kind() == ErrorKind::DisplayHelp => {
             let help = brief::help_of(&haul, call.words).ok_or(error)?;
             return Ok(printed(call.out, &help.ansi().to_string()));

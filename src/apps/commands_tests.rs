@@ -1,5 +1,6 @@
 use super::*;
 use crate::apps::command::Words;
+use crate::apps::definition::definition;
 use crate::apps::list::ListFormat;
 use crate::cli::defaults::Defaults;
 use crate::core::{EngineKind, HashKind, OnError, Portion};
@@ -31,6 +32,19 @@ fn words<W: Words>(line: &str) -> Result<W::Options, clap::Error> {
 /// The options of a copy whose command line is valid.
 fn copy(line: &str) -> Options {
     words::<CopyArguments>(&format!("copy {line}")).unwrap_or_else(|error| panic!("{line}: {error}"))
+}
+
+#[test]
+fn help_is_formatted_only_for_a_command_line_that_prints_it() {
+    let length = |line: &str| {
+        let args: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        let (haul, _) = matched(&args, COMMANDS);
+        let help = |command: &clap::Command| command.get_after_long_help().map_or(0, |help| help.to_string().len());
+        help(&haul) + haul.find_subcommand("copy").map_or(0, help)
+    };
+    assert_eq!(length("haul copy a b"), 0);
+    assert!(length("haul copy --help") > 2000);
+    assert!(length("haul copy --bad") > 2000);
 }
 
 /// The help that `line` requests, as a terminal of 80 columns shows it.

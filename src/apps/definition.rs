@@ -1,6 +1,8 @@
 //! The whole command line, from which parser, help, man pages and completions are made.
 use super::command::Command;
 use crate::cli::help;
+use clap::ArgMatches;
+use std::ffi::OsString;
 
 /// The definition of the command line with these commands.
 pub(super) fn definition(commands: &[Command]) -> clap::Command {
@@ -26,4 +28,18 @@ pub(super) fn definition_without(commands: &[Command], left_out: &str) -> clap::
     let version = clap::Command::new("version").about("Print the version");
     haul.subcommands(commands.iter().filter(|command| command.name != left_out).map(define))
         .subcommands([help, version])
+}
+
+/// Parses `args`; returns the definition of the command line too, in which only a command line that is invalid or requests
+/// help has texts of help.
+pub(super) fn matched(args: &[OsString], commands: &[Command]) -> (clap::Command, Result<ArgMatches, clap::Error>) {
+    let parse = || {
+        let mut haul = definition(commands);
+        let matches = haul.try_get_matches_from_mut(args);
+        (haul, matches)
+    };
+    match help::omitted_while(parse) {
+        (_, Err(_)) => parse(),
+        valid => valid,
+    }
 }

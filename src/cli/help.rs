@@ -4,6 +4,7 @@
 //! with `$ `, it is a command line. Other lines are paragraphs, with empty lines between them.
 use crate::core::terminal_columns;
 use minijinja::{Environment, Value};
+use std::cell::Cell;
 use std::fmt::Write;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
@@ -72,9 +73,30 @@ pub(crate) fn width() -> usize {
 /// Columns for a term that shares its line with its description.
 const TERM_COLUMNS: usize = 18;
 
-/// The sections of `texts` as plain text.
+thread_local! {
+    /// Whether texts are omitted, because nothing will print them.
+    static OMITTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `parse` without texts of help: formatting them takes more instructions than the rest of parsing.
+pub(crate) fn omitted_while<T>(parse: impl FnOnce() -> T) -> T {
+    OMITTED.set(true);
+    let parsed = parse();
+    OMITTED.set(false);
+    parsed
+}
+
+/// Whether the caller is within [`omitted_while`].
+pub(crate) fn is_omitted() -> bool {
+    OMITTED.get()
+}
+
+/// The sections of `texts` as plain text; empty while help is omitted.
 pub(crate) fn text(texts: &[&str]) -> String {
     let mut text = String::new();
+    if is_omitted() {
+        return text;
+    }
     for section in sections(&texts.concat()) {
         text += section.title;
         for part in section.parts {

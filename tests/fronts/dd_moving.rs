@@ -1,7 +1,9 @@
 //! dd while it runs, and late failures: signals, progress, full disks, failing calls.
 use crate::dd;
 use crate::dd::{GNU, shell, without_times};
-use crate::support::{FailingDisk, LoopDevice, Mount, Terminal, has, haul_path, memory_dir, noise, wait_for_handler};
+use crate::support::{
+    FailingDisk, LoopDevice, Mount, Terminal, has, haul_command, haul_path, memory_dir, noise, wait_for_handler,
+};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{Read, Write};
@@ -160,8 +162,8 @@ fn a_buffer_is_allocated_only_to_copy_or_to_skip() {
 
 #[test]
 fn progress_is_printed_on_a_terminal_while_the_source_is_silent() {
-    let mut command = Command::new(haul_path());
-    command.arg0("dd").args(["status=progress", "bs=3", "of=/dev/null"]).env("LC_ALL", "C");
+    let mut command = haul_command(&["dd", "status=progress", "bs=3", "of=/dev/null"]);
+    command.env("LC_ALL", "C");
     let mut session = Terminal::start(command);
     session.answer("ab");
     session.wait_for_match("\r3 bytes copied, ");

@@ -34,7 +34,7 @@ fn search_path() -> String {
 }
 
 /// The first file that can be executed by this name.
-fn found(tool: &str) -> Option<PathBuf> {
+pub fn found(tool: &str) -> Option<PathBuf> {
     let is_program = |path: &PathBuf| {
         fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
     };

@@ -290,10 +290,10 @@ fn a_file_format_whose_version_is_not_on_the_page_of_versions_is_found() {
 
 #[test]
 fn tests_that_read_wrapped_words_are_found() {
-    breaks(rules::terminals, "tests/cli/bar.rs", "use rexpect::session;");
-    breaks(rules::terminals, "tests/fronts/dd.rs", "let s = rexpect::spawn(\"dd\", None);");
-    keeps(rules::terminals, "tests/support/terminal.rs", "use rexpect::session;");
-    keeps(rules::terminals, "tests/cli/bar.rs", "// rexpect\nuse crate::support::Terminal;");
+    breaks(rules::terminals, "tests/cli/bar.rs", "use rustix::pty::openpt;");
+    breaks(rules::terminals, "tests/fronts/dd.rs", "let end = unsafe { libc::ioctl(0, libc::TIOCGPTPEER, 0) };");
+    keeps(rules::terminals, "tests/support/terminal.rs", "let end = unsafe { libc::ioctl(0, libc::TIOCGPTPEER, 0) };");
+    keeps(rules::terminals, "tests/cli/bar.rs", "// openpt\nuse crate::support::Terminal;");
     breaks(rules::wrapped_words, "tests/cli/also.rs", "let said = String::from_utf8_lossy(&output.stderr);");
     keeps(rules::wrapped_words, "tests/cli/also.rs", "let said = in_one_line(&output.stderr);");
     keeps(rules::wrapped_words, "tests/fronts/dd.rs", "let said = String::from_utf8_lossy(&output.stderr);");

@@ -179,8 +179,8 @@ pub fn terminals(source: &Source) -> Vec<String> {
     if source.path == TERMINAL {
         return Vec::new();
     }
-    let lines = source.lines_with("rexpect").into_iter();
-    lines.map(|line| source.at(line, &format!("rexpect outside {TERMINAL}"))).collect()
+    let lines = ["TIOCGPTPEER", "openpt", "openpty", "forkpty"].into_iter().flat_map(|opens| source.lines_with(opens));
+    lines.map(|line| source.at(line, &format!("a terminal outside {TERMINAL}"))).collect()
 }
 
 /// Reports are wrapped: tests match words on one line, or state that they mean lines (`stderr_lines`).
