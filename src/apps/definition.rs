@@ -30,8 +30,8 @@ pub(super) fn definition_without(commands: &[Command], left_out: &str) -> clap::
         .subcommands([help, version])
 }
 
-/// Parses `args`; returns the definition of the command line too, in which only a command line that is invalid or requests
-/// help has texts of help.
+/// Parses `args`; returns the definition of the command line too. It has texts of help only if `args` request help or
+/// are invalid.
 pub(super) fn matched(args: &[OsString], commands: &[Command]) -> (clap::Command, Result<ArgMatches, clap::Error>) {
     let parse = || {
         let mut haul = definition(commands);
