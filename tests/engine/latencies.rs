@@ -24,21 +24,26 @@ fn latency_counts_the_time_of_the_side_with_and_without_a_limit() {
             continue;
         }
         for limit in [None, Some(BLOCK_BYTES * 8)] {
-            let mut plan = plan(engine, Some(BLOCKS * BLOCK_BYTES), 0, 0);
-            plan.limit_bytes_per_s = limit;
-            let outcome = copies(&plan, &slow(READ), &slow(WRITE));
-            let [source, dest] = &outcome.sides;
-            for (side, least) in [(source, READ), (dest, WRITE)] {
-                let least_us = least.as_micros() as u64 * 98 / 100;
-                let latency = side.latency;
-                assert_eq!(latency.count, BLOCKS, "{engine:?} {limit:?}");
-                let fastest = side.latencies.first().expect("there are classes").0;
-                assert!(fastest >= least_us, "{engine:?} {limit:?}: {latency:?}, {:?}", side.latencies);
-                // A block is permitted every 125 ms: waiting for that does not count as latency.
-                assert!(latency.p50_us < 100_000, "{engine:?} {limit:?}: {latency:?}");
-            }
+            // A block is permitted every 125 ms: waiting for that does not count as latency. A busy machine can delay
+            // the blocks of a copy, but not those of every copy.
+            let is_counted = |_| p50s_us(engine, limit).iter().all(|p50_us| *p50_us < 100_000);
+            assert!((0..20).any(is_counted), "{engine:?} {limit:?}");
         }
     }
+}
+
+/// The median latency of each side, all of whose latencies include the time of its transfer.
+fn p50s_us(engine: EngineKind, limit: Option<u64>) -> [u64; 2] {
+    let mut plan = plan(engine, Some(BLOCKS * BLOCK_BYTES), 0, 0);
+    plan.limit_bytes_per_s = limit;
+    let outcome = copies(&plan, &slow(READ), &slow(WRITE));
+    for (side, least) in outcome.sides.iter().zip([READ, WRITE]) {
+        assert_eq!(side.latency.count, BLOCKS, "{engine:?} {limit:?}");
+        let fastest_us = side.latencies.first().expect("there are classes").0;
+        let least_us = least.as_micros() as u64 * 98 / 100;
+        assert!(fastest_us >= least_us, "{engine:?} {limit:?}: {:?}", side.latencies);
+    }
+    [outcome.sides[0].latency.p50_us, outcome.sides[1].latency.p50_us]
 }
 
 #[test]
