@@ -29,7 +29,9 @@ pub(crate) struct CertaintyArguments {
     /// Write only blocks that differ
     ///
     /// Read the destination along with the source, and write only what differs, in pieces of 64 KiB: for a destination
-    /// that is mostly up to date. An existing file is not emptied first. The report shows how much was written.
+    /// that is mostly up to date. haul measures both during the copy: where changes are so dense that writing whole
+    /// blocks is faster, it writes them without reading the destination. An existing file is not emptied first. The
+    /// report shows how much was written, and how much of it without comparison.
     /// --delta=MANIFEST does not read the destination: it uses the manifest of the last copy to it, after checking some
     /// of its blocks, reads the source, writes the blocks with different digests, and updates the manifest. Use it only
     /// if nothing else writes to the destination: mounting a file system changes it.
