@@ -16,7 +16,7 @@ schemadir = $(DESTDIR)$(PREFIX)/share/haul/schema
 release = $(CARGO_TARGET_DIR)/release/haul
 generated = $(CARGO_TARGET_DIR)/generated
 # The commands with a man page haul-NAME(1), in addition to haul(1).
-pages = config copy dd journal list manifest map pattern profile rescue sg_dd tune verify
+pages = config copy dd finish journal list manifest map pattern plan profile rescue sg_dd status tune verify
 schemas = $(wildcard docs/schema/*.json)
 
 # What `make bench` measures: SCENARIO="ram stream" QUICK=1 ROUNDS=9 SEED=7 ONLY="haul qemu-img".

@@ -33,6 +33,9 @@ complete -c haul -n "__fish_haul_needs_command" -f -a "verify" -d 'Compare two s
 complete -c haul -n "__fish_haul_needs_command" -f -a "manifest" -d 'Show, compare or export manifests of copies'
 complete -c haul -n "__fish_haul_needs_command" -f -a "pattern" -d 'Test a disk: write a pattern, then verify it'
 complete -c haul -n "__fish_haul_needs_command" -f -a "journal" -d 'List or remove journals; exchange them with GNU ddrescue'
+complete -c haul -n "__fish_haul_needs_command" -f -a "plan" -d 'Divide a copy among many machines'
+complete -c haul -n "__fish_haul_needs_command" -f -a "status" -d 'Show how far a copy by many machines is'
+complete -c haul -n "__fish_haul_needs_command" -f -a "finish" -d 'Complete a copy by many machines'
 complete -c haul -n "__fish_haul_needs_command" -f -a "tune" -d 'Find the best block size and queue depth for a disk'
 complete -c haul -n "__fish_haul_needs_command" -f -a "profile" -d 'Measure a disk: rate by position, latency of commands'
 complete -c haul -n "__fish_haul_needs_command" -f -a "list" -d 'List block devices: aliases, size, identity, use and partitions'
@@ -52,6 +55,8 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l ranges -d 'Only the r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l source-ranges -d 'Gather these ranges of the source' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l destination-ranges -d 'Scatter to these ranges of the destination' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l ranges-unit -d 'Unit of numbers without suffix in lists of ranges' -r -f
+complete -c haul -n "__fish_haul_using_subcommand copy" -l plan -d 'Copy one shard of this plan' -r -F
+complete -c haul -n "__fish_haul_using_subcommand copy" -l shard -d 'Which shard of --plan: K/N, or auto' -r -f
 complete -c haul -n "__fish_haul_using_subcommand copy" -l expect -d 'Refuse unless DST has this serial, model, wwn, size' -r -f -a "serial=\t''
 model=\t''
 wwn=\t''
@@ -369,6 +374,45 @@ complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subco
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand plan" -l shard-size -d 'Size of each shard' -r -f
+complete -c haul -n "__fish_haul_using_subcommand plan" -l shards -d 'Number of shards' -r -f
+complete -c haul -n "__fish_haul_using_subcommand plan" -l state -d 'Place of the shared state' -r -F
+complete -c haul -n "__fish_haul_using_subcommand plan" -l lease -d 'Time without a sign of life after which a worker counts as dead' -r -f
+complete -c haul -n "__fish_haul_using_subcommand plan" -l skip -d 'Start at this offset of the source' -r -f
+complete -c haul -n "__fish_haul_using_subcommand plan" -l seek -d 'Start at this offset of the destination' -r -f
+complete -c haul -n "__fish_haul_using_subcommand plan" -s c -l count -d 'Copy only this many bytes' -r -f
+complete -c haul -n "__fish_haul_using_subcommand plan" -l expect -d 'Refuse unless DST has this serial, model, wwn, size' -r -f -a "serial=\t''
+model=\t''
+wwn=\t''
+size=\t''
+etag=\t''"
+complete -c haul -n "__fish_haul_using_subcommand plan" -l on-error -d 'On unreadable sectors: stop, skip, retry:N' -r -f -a "stop\t''
+skip\t''
+retry:3\t''
+retry:3\,skip\t''"
+complete -c haul -n "__fish_haul_using_subcommand plan" -l sparse -d 'Zeros and holes: auto, always, never' -r -f -a "auto\t'where it is faster'
+always\t'always, or fail'
+never\t'never'"
+complete -c haul -n "__fish_haul_using_subcommand plan" -s l -l limit -d 'Limit the rate of each worker in bytes per second' -r -f
+complete -c haul -n "__fish_haul_using_subcommand plan" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
+complete -c haul -n "__fish_haul_using_subcommand plan" -s y -l yes -d 'Overwrite a device without asking'
+complete -c haul -n "__fish_haul_using_subcommand plan" -s n -l dry-run -d 'Show the plan, write nothing'
+complete -c haul -n "__fish_haul_using_subcommand plan" -l restart -d 'Discard an unfinished copy to DST'
+complete -c haul -n "__fish_haul_using_subcommand plan" -l verify -d 'Have each worker read its shard back and compare it'
+complete -c haul -n "__fish_haul_using_subcommand plan" -l json -d 'With --dry-run: print the plan as JSON'
+complete -c haul -n "__fish_haul_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand status" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
+complete -c haul -n "__fish_haul_using_subcommand status" -l watch -d 'Show it again and again, until all shards are done'
+complete -c haul -n "__fish_haul_using_subcommand status" -l json -d 'Print one JSON document'
+complete -c haul -n "__fish_haul_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand finish" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
+complete -c haul -n "__fish_haul_using_subcommand finish" -l abort -d 'Abort the job: discard the unfinished destination'
+complete -c haul -n "__fish_haul_using_subcommand finish" -s y -l yes -d 'With --abort: do not ask'
+complete -c haul -n "__fish_haul_using_subcommand finish" -l json -d 'Print one JSON document'
+complete -c haul -n "__fish_haul_using_subcommand finish" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand tune" -l time -d 'Approximate duration; default 60 s' -r -f
 complete -c haul -n "__fish_haul_using_subcommand tune" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel allows it, otherwise threads'
 ring\t'io_uring: many requests in flight from one thread'
@@ -476,6 +520,9 @@ complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subco
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from remove" -a "(__fish_haul_devices)"
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from export" -a "(__fish_haul_devices)"
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand plan" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand status" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand finish" -a "(__fish_haul_devices)"
 complete -c haul -n "__fish_haul_using_subcommand tune" -a "(__fish_haul_devices)"
 complete -c haul -n "__fish_haul_using_subcommand profile" -a "(__fish_haul_devices)"
 complete -c haul -n "__fish_haul_using_subcommand copy" -a "(__fish_haul_addresses)"
@@ -484,4 +531,4 @@ complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subco
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -a "(__fish_haul_addresses)"
 complete -c haul -n "__fish_haul_using_subcommand list" -f
 complete -c haul -n "__fish_haul_using_subcommand version" -f
-complete -c haul -n "__fish_haul_using_subcommand help" -f -a "copy rescue map verify manifest pattern journal tune profile list config dd sg_dd sgp_dd sgm_dd help version"
+complete -c haul -n "__fish_haul_using_subcommand help" -f -a "copy rescue map verify manifest pattern journal plan status finish tune profile list config dd sg_dd sgp_dd sgm_dd help version"

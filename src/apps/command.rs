@@ -135,3 +135,19 @@ fn in_full<W: Words>(command: clap::Command) -> clap::Command {
     let command = with_units(W::augment_args(command));
     if is_omitted() { command } else { with_details(command) }
 }
+
+/// Runs a command that parses its own operands, called by its own name or as a command of haul, without clap.
+pub(super) fn with_operands(commands: &[Command], args: &[OsString], out: Out) -> Option<Exit> {
+    let program = args.first()?;
+    for command in commands {
+        let Run::Operands(run) = command.run else { continue };
+        let names = match args.get(1) {
+            _ if command.is_program(program) => 1,
+            Some(verb) if verb == command.name => 2,
+            _ => continue,
+        };
+        defaults::load_for_fronts();
+        return Some(run(&args[..names], &args[names..], out));
+    }
+    None
+}

@@ -1,6 +1,6 @@
 //! The list of commands; runs the command that the command line names.
 use super::brief::{self, in_options};
-use super::command::{Call, Command, Run};
+use super::command::{Call, Command, Run, with_operands};
 use super::config::ConfigArguments;
 use super::copy::words::CopyArguments;
 use super::definition::matched;
@@ -16,7 +16,7 @@ use super::pattern::PatternArguments;
 use super::rescue::words::RescueArguments;
 use super::stack::with_stack;
 use super::verify::words::VerifyArguments;
-use super::{defaults, fronts, servers};
+use super::{fleet, fronts, servers};
 use crate::core::hidden_in;
 use crate::report::{Out, text};
 use clap::error::ErrorKind;
@@ -31,6 +31,9 @@ static COMMANDS: &[Command] = &[
     Command::of::<ManifestArguments>("manifest", "Show, compare or export manifests of copies"),
     Command::of::<PatternArguments>("pattern", "Test a disk: write a pattern, then verify it"),
     Command::of::<JournalArguments>("journal", "List or remove journals; exchange them with GNU ddrescue"),
+    fleet::PLAN,
+    fleet::STATUS,
+    fleet::FINISH,
     Command::of::<TuneArguments>("tune", "Find the best block size and queue depth for a disk"),
     Command::of::<ProfileArguments>("profile", "Measure a disk: rate by position, latency of commands"),
     Command::of::<ListArguments>("list", "List block devices: aliases, size, identity, use and partitions"),
@@ -55,7 +58,7 @@ pub fn run(args: Vec<OsString>) -> Exit {
 fn run_command_line(args: Vec<OsString>) -> Exit {
     let out = Out;
     let args = in_options(args, |program| COMMANDS.iter().any(|command| command.is_program(program)));
-    if let Some(exit) = with_operands(&args, out) {
+    if let Some(exit) = with_operands(COMMANDS, &args, out) {
         return exit;
     }
     // Nothing that is printed or recorded from here on has a secret of an address.
@@ -79,22 +82,6 @@ fn run_command_line(args: Vec<OsString>) -> Exit {
         }
         Err(help) => printed(out, &help.render().ansi().to_string()),
     }
-}
-
-/// Runs a command that parses its own operands, called by its own name or as a command of haul, without clap.
-fn with_operands(args: &[OsString], out: Out) -> Option<Exit> {
-    let program = args.first()?;
-    for command in COMMANDS {
-        let Run::Operands(run) = command.run else { continue };
-        let names = match args.get(1) {
-            _ if command.is_program(program) => 1,
-            Some(verb) if verb == command.name => 2,
-            _ => continue,
-        };
-        defaults::load_for_fronts();
-        return Some(run(&args[..names], &args[names..], out));
-    }
-    None
 }
 
 fn parsed(args: &[OsString], call: &Call<'_>) -> Result<Exit, clap::Error> {

@@ -5,7 +5,8 @@ use crate::apps::list::ListFormat;
 use crate::cli::defaults::Defaults;
 use crate::core::{EngineKind, HashKind, OnError, Portion};
 use crate::plan::{
-    ChooseFrom, Delta, Expectation, JournalChoice, Options, PassthroughMode, ProgressStyle, RangeLists, Verbosity, When,
+    ChooseFrom, Delta, Expectation, JournalChoice, Options, PassthroughMode, ProgressStyle, RangeLists, ShardChoice,
+    ShardWish, Verbosity, When,
 };
 use clap::FromArgMatches;
 use std::os::unix::ffi::OsStringExt;
@@ -71,6 +72,20 @@ fn the_list_of_commands_has_the_first_line_of_each_help() {
     }
 }
 
+#[test]
+fn a_shard_of_a_plan_is_named_without_sides() {
+    let wish = |line: &str| words::<CopyArguments>(&format!("copy {line}")).map(|options| options.shard_of);
+    let plan = "plan.json".to_owned();
+    let expected = ShardWish { plan, choice: ShardChoice::Number(3, 64) };
+    assert_eq!(wish("--plan plan.json --shard 3/64").unwrap(), Some(expected));
+    assert_eq!(wish("--plan p --shard auto").unwrap().map(|wish| wish.choice), Some(ShardChoice::Auto));
+    let wrong = "|--plan p|--shard 1/2|--plan p --shard 3/2|--plan p --shard 0/2|--plan p --shard 1/2 a b|\
+        --plan p --shard 1/2 --skip 1|--plan p --shard 1/2 --resume|--plan p --shard 1/2 --limit 1M";
+    for wrong in wrong.split('|') {
+        assert!(wish(wrong).is_err(), "{wrong}");
+    }
+}
+
 /// Building the help of all commands took most of the start time.
 #[test]
 fn commands_are_defined_lazily() {
@@ -96,6 +111,8 @@ fn every_option_sets_its_field() {
                 --manifest-block 1M --decompress --checksum sums --time 5m -vv --label night --mapfile map \
                 --resume --journal j --checkpoint 0.5 --also other --also=third --independent src dst";
     let wanted = Options {
+        shard_of: None,
+        is_shard: false,
         rescue: false,
         source: "src".to_owned(),
         dest: "dst".to_owned(),
@@ -151,8 +168,7 @@ fn every_option_sets_its_field() {
         progress: ProgressStyle::Json,
         verbosity: Verbosity::Everything,
         json: true,
-        // A dry run writes no report.
-        report: None,
+        report: None, // A dry run writes none.
     };
     assert_eq!(copy(line), wanted);
     assert_eq!(copy("a b --report page.html").report, Some("page.html".into()));

@@ -13,6 +13,7 @@ mod defaults;
 mod definition;
 mod details;
 mod exit;
+mod fleet;
 pub mod fronts;
 mod generate;
 mod journal;

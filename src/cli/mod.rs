@@ -13,6 +13,7 @@ pub(crate) mod manual;
 pub(crate) mod method;
 pub(crate) mod on_error;
 pub(crate) mod ranges;
+pub(crate) mod shard;
 pub(crate) mod shown;
 pub mod size;
 pub(crate) mod words;

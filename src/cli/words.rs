@@ -1,7 +1,7 @@
 //! Parsers for the values of options: fixed words, and sizes within bounds.
 use super::size::{self, SizeError};
 use crate::core::{EngineKind, Extent, HashKind, Portion, Units};
-use crate::plan::{ChooseFrom, Delta, PassthroughMode, ProgressStyle, When};
+use crate::plan::{ChooseFrom, Delta, PassthroughMode, ProgressStyle, ShardChoice, When};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use std::ffi::OsString;
@@ -236,6 +236,17 @@ pub(crate) fn progress() -> impl TypedValueParser<Value = ProgressStyle> {
 
 pub(crate) fn units() -> impl TypedValueParser<Value = Units> {
     words(UNITS)
+}
+
+/// A shard of a plan: its number and how many there are, or `auto`.
+pub(crate) fn shard(text: &str) -> Result<ShardChoice, String> {
+    const ACCEPTED: &str = "accepted: K/N, such as 3/64, or auto";
+    if text == "auto" {
+        return Ok(ShardChoice::Auto);
+    }
+    let numbers = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
+    let numbers = numbers.filter(|(number, of)| (1..=*of).contains(number));
+    numbers.map(|(number, of)| ShardChoice::Number(number, of)).ok_or_else(|| ACCEPTED.to_owned())
 }
 
 /// An offset: any size.

@@ -25,6 +25,8 @@ mod export;
 mod extent;
 mod extent_set;
 mod facts;
+mod fence;
+mod fleet_status;
 mod hash_kind;
 mod host;
 mod http_address;
@@ -94,6 +96,8 @@ pub use facts::{
     CallStyle, Compressed, DirectAlignment, EndpointKind, Facts, FileId, Ground, Identity, InUse, Order, Partition,
     QueueLimits,
 };
+pub use fence::Fence;
+pub use fleet_status::{FleetPhase, FleetStatus, ShardAttempt};
 pub use hash_kind::HashKind;
 pub use host::Host;
 pub use http_address::HttpAddress;

@@ -1,12 +1,15 @@
 //! Requests to stop a copy.
-use super::Ended;
+use super::{Ended, Error, Fence, Kind};
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// A request to stop, set by the signal handler or the time limit, and checked by the pump in every round.
 #[derive(Debug, Default)]
 pub struct Stop {
     /// Number of the signal, [`TIME_EXPIRED`], or 0 for no request.
     reason: AtomicI32,
+    /// A deadline beside it, which is moved as long as the run may continue.
+    fence: OnceLock<Arc<Fence>>,
 }
 
 /// Not a valid signal number.
@@ -29,9 +32,14 @@ impl Stop {
         let _ = self.reason.compare_exchange(TIME_EXPIRED, 0, Ordering::Relaxed, Ordering::Relaxed);
     }
 
+    /// From now on, the run stops when `fence` is over. The first fence is kept.
+    pub fn guard(&self, fence: Arc<Fence>) {
+        let _ = self.fence.set(fence);
+    }
+
     /// Whether a stop was requested.
     pub fn is_requested(&self) -> bool {
-        self.reason() != 0
+        self.reason() != 0 || self.fence.get().is_some_and(|fence| fence.is_over())
     }
 
     /// The signal that requested the stop; `None` if there was no request, or the time limit expired.
@@ -42,7 +50,12 @@ impl Stop {
     /// How a run ends that was stopped by this request.
     pub fn ending(&self) -> Option<Ended> {
         match self.reason() {
-            0 => None,
+            0 => {
+                let fence = self.fence.get().filter(|fence| fence.is_over())?;
+                let what = format!("this worker stopped: {}", fence.why());
+                let advice = "Run it again: it continues from what is durable.";
+                Some(Ended::Failed(Box::new(Error::new(Kind::Io, what).advise(advice))))
+            }
             TIME_EXPIRED => Some(Ended::OutOfTime),
             signal => Some(Ended::Interrupted(signal)),
         }
@@ -56,6 +69,17 @@ impl Stop {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_fence_stops_a_run_with_its_reason() {
+        let stop = Stop::default();
+        let fence = Arc::new(Fence::new(|| std::time::Duration::from_secs(5), std::time::Duration::from_secs(20)));
+        stop.guard(fence.clone());
+        assert!(!stop.is_requested() && stop.ending().is_none());
+        fence.end("another took the shard");
+        let Some(Ended::Failed(error)) = stop.ending() else { panic!("it has not failed") };
+        assert!(stop.is_requested() && error.what.ends_with("another took the shard") && stop.signal().is_none());
+    }
 
     #[test]
     fn a_signal_takes_precedence_over_the_time_limit_and_is_kept() {

@@ -21,6 +21,10 @@ pub struct Upload {
     /// The parts that the store has acknowledged: number from 0, and the entity tag by which the store knows its
     /// content.
     pub parts: Vec<(u32, String)>,
+    /// The bytes of the object that this copy writes, which begin with a part: others write the rest, and complete it.
+    /// `None`: it writes all, and completes it.
+    #[serde(skip)]
+    pub shard: Option<Extent>,
 }
 
 /// An upload that is not complete, as a store lists it.
@@ -80,6 +84,7 @@ mod tests {
             id: "x".to_owned(),
             part_bytes: 1,
             parts: parts.iter().map(|(number, tag)| (*number, (*tag).to_owned())).collect(),
+            shard: None,
         };
         let mut known = upload(&[(0, "a"), (2, "c")]);
         known.add(&upload(&[(1, "b"), (2, "d")]));

@@ -1,6 +1,6 @@
 //! An open directory and a name in it.
 use super::FileError;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -188,6 +188,31 @@ impl DirectoryEntry {
             Some(named) if inode(&named) != file => Err(FileError::Changed),
             Some(_) => Ok(rustix::fs::unlinkat(&self.directory, &self.name, AtFlags::empty())?),
         }
+    }
+
+    /// Gives the file of this name the name of `to` in the same file system, which must be free. That is durable then.
+    ///
+    /// # Errors
+    /// The name exists: [`FileError::Exists`]; or the error of the file system.
+    pub fn rename_to(&self, to: &DirectoryEntry) -> Result<(), FileError> {
+        let file = self.open(Opening::Own)?.ok_or_else(|| FileError::from(Errno::NOENT))?;
+        file.sync_all()?;
+        let free = RenameFlags::NOREPLACE;
+        match rustix::fs::renameat_with(&self.directory, &self.name, &to.directory, &to.name, free) {
+            // NFS and others: a hard link never replaces a file.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+                match rustix::fs::linkat(&self.directory, &self.name, &to.directory, &to.name, AtFlags::empty()) {
+                    // A run that ended here left the file with both names.
+                    Err(Errno::EXIST) if to.is_named(&file)? => {}
+                    Err(Errno::EXIST) => return Err(FileError::Exists),
+                    linked => linked?,
+                }
+                rustix::fs::unlinkat(&self.directory, &self.name, AtFlags::empty())?;
+            }
+            Err(Errno::EXIST) => return Err(FileError::Exists),
+            renamed => renamed?,
+        }
+        Ok(to.sync(&file)?)
     }
 
     /// Makes the names in the directory durable. If the directory cannot be read, it flushes the whole file system of

@@ -14,6 +14,7 @@ mod digest_collector;
 mod digested;
 pub(crate) mod estimate;
 mod finished;
+pub(crate) mod fleet;
 mod image;
 pub(crate) mod journal;
 mod lost_server;
@@ -40,7 +41,7 @@ pub(crate) use catch_up::CatchUp;
 pub(crate) use finished::Finished;
 pub(crate) use image::image_content;
 pub(crate) use lost_server::LostServers;
-pub(crate) use opened::{CopyResult, Opened};
+pub(crate) use opened::{CopyResult, Opened, ShardKeeping};
 pub(crate) use prepared::Prepared;
 
 /// The capabilities of this machine and this process. io_uring is probed only if a plan could use it: `engine`

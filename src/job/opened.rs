@@ -9,8 +9,8 @@ use super::session::{Session, Task};
 use super::{concurrent_readback, estimate, read_back, time_limit};
 use crate::core::schedules;
 use crate::core::{
-    CheckpointPlan, DigestedBlock, Endpoint, Facts, Observer, Outcome, Plan, Result, Route, Schedule, Series, Side,
-    Tally,
+    CheckpointPlan, DigestedBlock, Endpoint, Facts, Fence, Observer, Outcome, Plan, Result, Route, Schedule, Series,
+    Side, Tally, Upload,
 };
 use crate::disks;
 use crate::disks::several::Several;
@@ -37,7 +37,16 @@ pub(crate) struct Opened {
     /// Locks against other haul processes.
     pub(super) held: Vec<Held>,
     journal: Option<ActiveJournal>,
+    /// Checkpoints that are recorded elsewhere.
+    keeping: Option<CheckpointPlan>,
     delta: Option<ManifestDelta>,
+}
+
+/// What a shard of a copy continues from, and where its checkpoints are recorded.
+pub(crate) struct ShardKeeping {
+    pub(crate) keeping: CheckpointPlan,
+    /// The upload to which it adds parts, if the dest is an object.
+    pub(crate) upload: Option<Upload>,
 }
 
 /// One dest, open.
@@ -74,6 +83,14 @@ impl Confirmed {
     /// # Errors
     /// The error of the file that cannot be opened. Nothing was written.
     pub(crate) fn open(self) -> Result<Opened> {
+        self.open_keeping(None)
+    }
+
+    /// The same, with checkpoints that are recorded elsewhere than in a journal.
+    ///
+    /// # Errors
+    /// As for [`Confirmed::open`].
+    pub(crate) fn open_keeping(self, shard: Option<ShardKeeping>) -> Result<Opened> {
         let Confirmed { prepared, held } = self;
         let Prepared { operator, options, source, dests, plans, journals, delta } = prepared;
         // An estimate is impossible if only differences are copied or data is only read again, and the slowest
@@ -84,14 +101,17 @@ impl Confirmed {
         let collector = DigestCollector::begin(&options, &plans.all.plan, &source, &dests.iter().collect::<Vec<_>>())?;
         let map = Map::begin(options.mapfile.as_deref())?;
         let source_end = disks::open_source(&plans.all.plan.source, &source)?;
-        let with_upload =
-            |(facts, found): (Facts, &ExistingJournal)| Facts { upload: found.upload().cloned(), ..facts };
+        let (keeping, shared) = shard.map_or((None, None), |shard| (Some(shard.keeping), shard.upload));
+        let with_upload = |(facts, found): (Facts, &ExistingJournal)| Facts {
+            upload: found.upload().or(shared.as_ref()).cloned(),
+            ..facts
+        };
         let dests: Vec<Facts> = dests.into_iter().zip(&journals).map(with_upload).collect();
         let begun = plans.alone.iter().zip(journals).map(|(plan, found)| found.begin(plan, &source_end));
         let begun: Vec<_> = begun.collect::<Result<_>>()?;
         let opened = Opened::new(&options, plans, source_end, &dests, collector, operator)?;
         let session = opened.session.estimated(estimated);
-        Ok(Opened { session, map, held, journal: begun.into_iter().flatten().next(), delta, ..opened })
+        Ok(Opened { session, map, held, keeping, journal: begun.into_iter().flatten().next(), delta, ..opened })
     }
 }
 
@@ -135,8 +155,19 @@ impl Opened {
             map,
             held,
             journal,
+            keeping: None,
             delta,
         })
+    }
+
+    /// Both sides.
+    pub(crate) fn ends(&self) -> &Endpoints {
+        &self.ends
+    }
+
+    /// The copy stops when `fence` is over.
+    pub(crate) fn guard(&self, fence: Arc<Fence>) {
+        self.session.stop().guard(fence);
     }
 
     /// Executes the copy.
@@ -157,6 +188,7 @@ impl Opened {
         };
         let journal = self.journal.take().map(|ActiveJournal { keeping, left }| (keeping, left));
         let (keeping, journal) = journal.unzip();
+        let keeping = keeping.or(self.keeping.take());
         let (session, plan, ends) = (&self.session, &self.plans.all.plan, &self.ends);
         let mut schedule = what_is_left(plan, &ends[0], keeping.as_ref());
         let dests = ends[Side::Dest.index()].dest_tallies();

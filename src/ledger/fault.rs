@@ -15,6 +15,10 @@ pub enum RecordFile {
     Undo,
     /// The course of a rescue.
     RescueLog,
+    /// The plan of a copy by many workers.
+    Plan,
+    /// What a worker of such a copy records in the shared state.
+    WorkerRecord,
 }
 
 impl RecordFile {
@@ -26,6 +30,8 @@ impl RecordFile {
             RecordFile::Mapfile => "mapfile",
             RecordFile::Undo => "undo journal",
             RecordFile::RescueLog => "log",
+            RecordFile::Plan => "plan",
+            RecordFile::WorkerRecord => "record of a worker",
         }
     }
 }
@@ -101,6 +107,7 @@ impl Fault {
             (FaultKind::Other, RecordFile::Undo) => "Move it away: that name is reserved for data saved by haul.",
             (FaultKind::Busy, RecordFile::Undo) => "Wait until the measurement of the device ends.",
             (FaultKind::Exists, RecordFile::Undo) => "Restore the data with haul tune PATH --restore.",
+            (FaultKind::Other, RecordFile::Plan) => "Give the file that haul plan wrote.",
             (FaultKind::Newer { .. }, _) => "Use the haul that wrote it, or a later one.",
             (FaultKind::Truncated, RecordFile::Manifest) => {
                 "The copy did not finish: resume it, or create the manifest again."
@@ -124,6 +131,8 @@ impl Fault {
                 "The data restored so far is correct; the rest is in this file, where readable. Move it away when it \
                  is no longer needed."
             }
+            (_, RecordFile::Plan) => "Use the copy of the plan in the shared state: plan.json.",
+            (_, RecordFile::WorkerRecord) => "Discard the job with haul finish --abort, and plan it again.",
             (_, RecordFile::RescueLog) => "The rescue does not need it; it continues.",
             (_, RecordFile::Mapfile) => "Correct the line, or use the backup that ddrescue keeps beside it.",
         }

@@ -1,6 +1,6 @@
 //! Record files: the manifest (digests of the data), the journal (which bytes are durable), GNU ddrescue's
 //! mapfile (which could not be read), the undo journal (original data before a write measurement), the results
-//! of `haul tune` for each disk, and the file of a report's page.
+//! of `haul tune` for each disk, the file of a report's page, and the plan of a copy by many workers.
 //!
 //! This room must not know how bytes are copied, when they become durable or what a report contains: it writes
 //! the values that it is given to a file, and reads them back without ever accepting more than was written.
@@ -8,6 +8,7 @@
 pub mod bmap;
 mod fault;
 mod first_line;
+pub mod fleet;
 mod identity;
 pub mod journal;
 mod lines;

@@ -33,7 +33,7 @@ pub use decompression::{Decompression, decompression};
 pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};
 pub use options::{
     BlockMapChoice, Checksum, ChooseFrom, Decompress, Delta, Expectation, JournalChoice, Options, PassthroughMode,
-    ProgressStyle, RangeLists, Verbosity, When,
+    ProgressStyle, RangeLists, ShardChoice, ShardWish, Verbosity, When,
 };
 pub use read_back::{digest_again, follow, read_back, read_back_of, rewrite};
 pub use rescue::rescue_sector_bytes;

@@ -175,6 +175,24 @@ pub struct Checksum {
     pub is_found: bool,
 }
 
+/// Which shard of a copy by many workers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShardChoice {
+    /// This one of so many, from 1.
+    Number(u64, u64),
+    /// That of the task that the batch engine runs.
+    Auto,
+}
+
+/// One shard of a copy by many workers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShardWish {
+    /// Path of the plan, or its address in the shared state.
+    pub plan: String,
+    /// Which shard.
+    pub choice: ShardChoice,
+}
+
 /// The options of `haul copy`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -188,6 +206,10 @@ pub struct Options {
     pub choose_max_bytes: Option<u64>,
     /// Addresses of further dests.
     pub also: Vec<String>,
+    /// Instead of source and dest: a shard of the copy of this plan.
+    pub shard_of: Option<ShardWish>,
+    /// It is one shard of a copy: other workers write the rest of the dest at the same time.
+    pub is_shard: bool,
     /// A slow dest does not delay the others: it is left behind and completed afterwards.
     pub independent: bool,
     /// Offset on the source; `None`: not given, 0.

@@ -12,6 +12,7 @@ pub(crate) mod style;
 mod table;
 
 pub mod config;
+pub mod fleet;
 pub mod json;
 pub mod list;
 pub mod manifest;

@@ -19,6 +19,7 @@ const GUIDES: &[&str] = &[
     "docs/user/forensic-images.md",
     "docs/user/network.md",
     "docs/user/compressed-images.md",
+    "docs/user/fleet.md",
 ];
 
 /// Prefixes of commands that are not run here: they build or install, or run programs of the user. tests/tidy
@@ -136,6 +137,17 @@ impl Bench {
         self.dir.path().join("home")
     }
 
+    /// The plan of a fleet that `line` uses; its shards are copied before it is finished.
+    fn plan(&self, line: &str, directory: &Path) {
+        if line.contains("plan.json") && !line.starts_with("haul plan") {
+            self.run("haul plan sdb.img big.img --shards 64 >plan.json", directory);
+            if line.starts_with("haul finish plan") {
+                let each = "for k in $(seq 64); do haul copy -q --plan plan.json --shard $k/64 || exit 1; done";
+                self.run(each, directory);
+            }
+        }
+    }
+
     /// The initial directory of a command, with the files that `line` reads: `/dev/sdb` and `sdb.img` are
     /// equal, and so are `/dev/sdc`, `/dev/sdd` and `disk.img`, which begin with `debian.img`.
     fn prepare(&self, line: &str) -> PathBuf {
@@ -166,7 +178,7 @@ impl Bench {
         if line.contains("used.map") {
             write("used.map", format!("0x0 + 1\n0x0 0x10000 +\n0x10000 {:#x} ?\n", DISK_BYTES - 65536).as_bytes());
         }
-        if !creates || line.contains("sdb.img /") {
+        if !creates || line.contains("sdb.img /") || line.contains("--plan") {
             write("sdb.img", &source);
         }
         if line.contains(".xz") {
@@ -277,6 +289,7 @@ fn complaints(commands: &[String]) -> Vec<String> {
             }
         }
         let directory = bench.prepare(&line);
+        bench.plan(&line, &directory);
         let (shown, status) = bench.tried(&line, &directory);
         let as_expected = if NOT_THERE.iter().any(|device| line.contains(device)) {
             status != 0 && status != 2 && shown.to_lowercase().contains("no such")

@@ -25,6 +25,8 @@ mod documents;
 mod estimate;
 mod faults;
 mod files;
+#[cfg(feature = "objects")]
+mod fleet;
 mod generated;
 mod help;
 #[cfg(feature = "http")]

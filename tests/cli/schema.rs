@@ -189,6 +189,31 @@ fn the_list_of_devices_matches_the_schema() {
     report("config", dir.path(), &["config", "--json"]);
 }
 
+#[cfg(feature = "objects")]
+#[test]
+fn plans_and_status_of_copies_by_many_workers_match_the_schemas() {
+    let dir = directory(MIB);
+    let path = dir.path();
+    let run = |words: &[&str]| haul().current_dir(path).args(words).output().expect("it runs");
+    let planned = run(&["plan", "a", "dest", "--shards", "2", "--limit", "1G"]).stdout;
+    fs::write(path.join("p"), &planned).expect("it can be written");
+    let plan: Value = serde_json::from_slice(&planned).expect("it is JSON");
+    let whole = jsonschema::options().build(&closed(schema("plan"))).expect("it is a schema");
+    let complaints: Vec<String> = whole.iter_errors(&plan).map(|error| error.to_string()).collect();
+    assert!(complaints.is_empty(), "{complaints:?}");
+    assert!(run(&["copy", "--plan", "p", "--shard", "2/2"]).status.success());
+    // An attempt that failed.
+    fs::rename(path.join("a"), path.join("kept")).expect("it exists");
+    fs::write(path.join("a"), b"other").expect("it can be written");
+    assert_eq!(run(&["copy", "--plan", "p", "--shard", "1/2"]).status.code(), Some(3));
+    fs::rename(path.join("kept"), path.join("a")).expect("it exists");
+    let found = report("fleet", path, &["status", "--json", "p"]);
+    assert_eq!((&found["done_shards"], &found["failed"][0]["shard"]), (&json!(1), &json!(1)));
+    report("fleet", path, &["finish", "--json", "p"]);
+    assert!(run(&["copy", "--plan", "p", "--shard", "1/2"]).status.success());
+    report("fleet", path, &["finish", "--json", "p"]);
+}
+
 #[test]
 fn manifests_and_their_reports_match_the_schemas() {
     let dir = directory(9 * MIB);

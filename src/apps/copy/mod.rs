@@ -2,6 +2,7 @@
 mod choose;
 mod choosing;
 mod running;
+mod shard;
 pub(in crate::apps) mod words;
 
 use crate::apps::command::Call;
@@ -23,6 +24,9 @@ use std::sync::Arc;
 /// Copies the source to every dest.
 fn copy(options: &Options, call: &Call<'_>) -> Result<Exit> {
     let Call { words, out, .. } = *call;
+    if let Some(wish) = &options.shard_of {
+        return shard::copy(wish, options, call);
+    }
     let options = &ranges::read(options)?;
     let chosen = if options.dest.is_empty() { Some(choose::dest(options, words, out)?) } else { None };
     let (options, words) = chosen.as_ref().map_or((options, words), |(options, words)| (options, words.as_slice()));

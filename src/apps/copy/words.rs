@@ -12,6 +12,7 @@ use crate::cli::journal::JournalArguments;
 use crate::cli::method::{PaceArguments, ReachArguments};
 use crate::cli::on_error;
 use crate::cli::ranges::RangeArguments;
+use crate::cli::shard::ShardArguments;
 use crate::cli::shown::VerbosityArguments;
 use crate::cli::words::{self, HashChoice, LimitChoice, address};
 use crate::core::{Error, OnError};
@@ -46,8 +47,8 @@ pub(crate) struct CopyArguments {
     /// Source: block device, file, pipe, - for standard input
     ///
     /// Source: block device, file, NBD export, HTTP(S) address, object, pipe, - for standard input.
-    #[arg(value_name = "SRC", value_hint = ValueHint::AnyPath)]
-    source: OsString,
+    #[arg(value_name = "SRC", value_hint = ValueHint::AnyPath, required_unless_present = "plan")]
+    source: Option<OsString>,
 
     /// Destination: block device, file, pipe, - for standard output
     ///
@@ -105,6 +106,9 @@ pub(crate) struct CopyArguments {
 
     #[command(flatten)]
     ranges: RangeArguments,
+
+    #[command(flatten)]
+    shard: ShardArguments,
 
     /// Overwrite a device without asking
     ///
@@ -272,7 +276,7 @@ impl CopyArguments {
                 a pipe as DST, or use --progress json, which prints to standard error";
             return Err((ErrorKind::ArgumentConflict, what.to_owned()));
         }
-        if self.source.as_encoded_bytes().starts_with(b"if=")
+        if self.source.as_ref().is_some_and(|source| source.as_encoded_bytes().starts_with(b"if="))
             || self.dest.as_ref().is_some_and(|dest| dest.as_encoded_bytes().starts_with(b"of="))
         {
             let what = "give SRC and DST without if= and of=; for a file with such a name, prefix ./";
@@ -321,7 +325,9 @@ impl Words for CopyArguments {
         }
         Ok(Options {
             rescue: false,
-            source: address("SRC", self.source)?,
+            source: self.source.map(|source| address("SRC", source)).transpose()?.unwrap_or_default(),
+            shard_of: self.shard.wish()?,
+            is_shard: false,
             dest: self.dest.map(|dest| address("DST", dest)).transpose()?.unwrap_or_default(),
             choose_from: self.choosing.from.unwrap_or_default(),
             choose_max_bytes: self.choosing.max,

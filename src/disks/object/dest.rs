@@ -49,6 +49,25 @@ impl ObjectDest {
         Ok(())
     }
 
+    /// The bytes that this copy writes, if others write the rest.
+    fn shard(&self) -> Option<Extent> {
+        self.facts.upload.as_ref()?.shard
+    }
+
+    /// Sends the last part of a shard, and waits until the store has all of them.
+    fn finish_shard(&self, shard: Extent) -> io::Result<()> {
+        let last = self.sending.usable()?.parts.take_full(true);
+        if let Some(part) = last {
+            Sending::send(&self.sending, part)?;
+        }
+        let mut missing: ExtentSet = [shard].into_iter().collect();
+        missing.remove_all(&self.sending.all_stored()?.parts.bytes());
+        match missing.iter().next() {
+            Some(first) => Err(Failure::last("a part of the object was not written", "Copy again.").at(first.offset)),
+            None => Ok(()),
+        }
+    }
+
     /// Sends the last part, and returns the tags of all once the store has them; `None`: the object is that part alone.
     fn finish_parts(&self, size: u64) -> io::Result<Result<(String, Vec<String>), Part>> {
         let (last, id) = {
@@ -97,6 +116,9 @@ impl Endpoint for ObjectDest {
     }
 
     fn complete(&self, size: u64) -> io::Result<()> {
+        if let Some(shard) = self.shard() {
+            return self.finish_shard(shard);
+        }
         match self.finish_parts(size)? {
             Ok((id, tags)) => self.sending.complete(id, tags, size),
             Err(only) => self.sending.put(only.bytes),
@@ -108,13 +130,17 @@ impl Endpoint for ObjectDest {
         if state.is_complete {
             return Kept { bytes: acknowledged, upload: None };
         }
-        let bytes = state.parts.bytes().intersection(&acknowledged);
+        let from = self.shard().map_or(0, |shard| shard.offset);
+        let stored = state.parts.bytes();
+        let stored = stored.within(Extent::new(from, u64::MAX - from));
+        let stored: ExtentSet = stored.map(|extent| Extent::new(extent.offset - from, extent.len)).collect();
+        let bytes = stored.intersection(&acknowledged);
         let upload = state.upload.clone().zip(match state.parts.sizing {
             Sizing::Equal(bytes) => Some(bytes),
             Sizing::Growing => None,
         });
         let parts = state.parts.tags();
-        Kept { bytes, upload: upload.map(|(id, part_bytes)| Upload { id, part_bytes, parts }) }
+        Kept { bytes, upload: upload.map(|(id, part_bytes)| Upload { id, part_bytes, parts, shard: self.shard() }) }
     }
 
     fn cancel(&self) {
@@ -133,7 +159,7 @@ impl Endpoint for ObjectDest {
             1 => "one part".to_owned(),
             count => format!("{count} parts"),
         };
-        if let (Some(id), false) = (&state.upload, state.is_complete) {
+        if let (Some(id), false) = (&state.upload, state.is_complete || self.shard().is_some()) {
             let address = &self.facts.address;
             notes.push(format!(
                 "{address} is unchanged; its incomplete upload takes space in the store: 'haul journal abort \

@@ -4,6 +4,7 @@
 //! are those of the crate `object_store`; the connections are those of `disks::http`.
 #![forbid(unsafe_code)]
 mod answer;
+mod completion;
 mod connections;
 mod dest;
 mod failure;
@@ -13,8 +14,11 @@ mod progress;
 mod sending;
 mod service;
 mod source;
+mod state;
 mod store;
 mod uploads;
 
+pub use completion::complete;
 pub(super) use open::{first_bytes, open, probe};
-pub use uploads::{abort, list, present};
+pub use state::SharedState;
+pub use uploads::{abort, begin, list, present, stored};

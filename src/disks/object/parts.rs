@@ -252,8 +252,12 @@ mod tests {
 
     #[test]
     fn an_object_is_whole_only_with_each_of_its_parts() {
-        let upload =
-            Upload { id: "x".to_owned(), part_bytes: 10, parts: vec![(0, "a".to_owned()), (2, "c".to_owned())] };
+        let upload = Upload {
+            id: "x".to_owned(),
+            part_bytes: 10,
+            parts: vec![(0, "a".to_owned()), (2, "c".to_owned())],
+            shard: None,
+        };
         let mut parts = Parts::of_upload(&upload);
         assert_eq!(parts.whole(25), Err(10));
         parts.on_stored(1, Extent::new(10, 10), "b".to_owned());

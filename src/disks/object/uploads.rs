@@ -2,7 +2,7 @@
 use super::failure;
 use super::open::{address_of, wait};
 use super::store::Store;
-use crate::core::{Error, Kind, ObjectAddress, PendingUpload, Result, Side, StoreKind, Upload};
+use crate::core::{Error, Extent, Kind, ObjectAddress, PendingUpload, Result, Side, StoreKind, Upload};
 use crate::disks::http::failure::{Again, Failure};
 use hyper::{Method, Request};
 use object_store::client::{HttpRequestBody, HttpService};
@@ -30,27 +30,8 @@ pub fn present(address: &str, upload: &Upload) -> Result<Vec<u32>> {
         // Its parts have no tags, and joining them fails where one is missing.
         return Ok(known.into_keys().collect());
     }
-    let (store, id) = (opened(&address)?, upload.id.clone());
     let part_bytes = upload.part_bytes;
-    let listed = wait(Side::Dest, &address, async move {
-        let (mut all, mut marker) = (Vec::new(), String::new());
-        loop {
-            let query = [("uploadId", id.as_str()), ("part-number-marker", &marker), ("max-parts", "1000")];
-            let page: PartsPage = store.page(&store.path, &query).await?;
-            all.extend(page.parts);
-            match page.next.filter(|_| page.is_truncated) {
-                Some(next) if next != marker => marker = next,
-                _ => return Ok(all),
-            }
-        }
-    });
-    let listed: Vec<ListedPart> = listed.map_err(|error| match error.source.as_ref().map(ToString::to_string) {
-        Some(words) if words.contains("NoSuchUpload") || words.contains(" 404 ") => {
-            let what = format!("cannot resume: the upload to {address} that the journal describes does not exist");
-            Error::new(Kind::Refused, what).on(Side::Dest).advise(ABORTED)
-        }
-        _ => error,
-    })?;
+    let listed = listed(&address, &upload.id, 0, u32::MAX)?;
     let is_known = |part: &ListedPart| {
         let tag = known.get(&part.number.checked_sub(1)?)?;
         // The last part of a copy that failed at its end may be shorter.
@@ -58,6 +39,53 @@ pub fn present(address: &str, upload: &Upload) -> Result<Vec<u32>> {
         is_same.then_some(part.number - 1)
     };
     Ok(listed.iter().filter_map(is_known).collect())
+}
+
+/// The parts that an upload has of the bytes of `shard`, with their tags; all but the last of the object, which ends at
+/// `end`, have `part_bytes`.
+///
+/// # Errors
+/// Open where the store cannot be reached; Refused where it has no such upload.
+pub fn stored(
+    address: &ObjectAddress,
+    id: &str,
+    part_bytes: u64,
+    shard: Extent,
+    end: u64,
+) -> Result<Vec<(u32, String)>> {
+    let bytes = part_bytes.max(1);
+    let number = |at: u64| u32::try_from(at).unwrap_or(u32::MAX);
+    let (first, behind) = (number(shard.offset / bytes), number(shard.end().div_ceil(bytes)));
+    let is_whole = |part: &ListedPart| {
+        let start = u64::from(part.number.saturating_sub(1)) * bytes;
+        part.number > first && part.number <= behind && part.size == bytes.min(end.saturating_sub(start))
+    };
+    let listed = listed(address, id, first, behind)?;
+    Ok(listed.into_iter().filter(is_whole).map(|part| (part.number - 1, part.etag)).collect())
+}
+
+/// The parts of an upload whose numbers, from 1, are above `after`, up to `last` or more.
+fn listed(address: &ObjectAddress, id: &str, after: u32, last: u32) -> Result<Vec<ListedPart>> {
+    let (store, id) = (opened(address)?, id.to_owned());
+    let found = wait(Side::Dest, address, async move {
+        let (mut all, mut marker) = (Vec::new(), after.to_string());
+        loop {
+            let query = [("uploadId", id.as_str()), ("part-number-marker", &marker), ("max-parts", "1000")];
+            let page: PartsPage = store.page(&store.path, &query).await?;
+            all.extend(page.parts);
+            match page.next.filter(|_| page.is_truncated) {
+                Some(next) if next != marker && next.parse::<u32>().is_ok_and(|next| next < last) => marker = next,
+                _ => return Ok(all),
+            }
+        }
+    });
+    found.map_err(|error| match error.source.as_ref().map(ToString::to_string) {
+        Some(words) if words.contains("NoSuchUpload") || words.contains(" 404 ") => {
+            let what = format!("cannot resume: the upload to {address} does not exist any more");
+            Error::new(Kind::Refused, what).on(Side::Dest).advise(ABORTED)
+        }
+        _ => error,
+    })
 }
 
 /// The incomplete uploads of objects whose keys begin with that of `address`.
@@ -105,6 +133,17 @@ pub fn abort(address: &ObjectAddress, id: &str) -> Result<()> {
     let (store, id) = (opened(address)?, id.to_owned());
     wait(Side::Dest, address, async move {
         store.uploads.abort_multipart(&store.path, &id).await.map_err(|error| failure::of(&error))
+    })
+}
+
+/// Begins an upload, and returns the store's name for it.
+///
+/// # Errors
+/// Open where the store cannot be reached, or refuses.
+pub fn begin(address: &ObjectAddress) -> Result<String> {
+    let store = opened(address)?;
+    wait(Side::Dest, address, async move {
+        store.uploads.create_multipart(&store.path).await.map_err(|error| failure::of(&error))
     })
 }
 

@@ -63,7 +63,7 @@ pub(super) fn ended_as(stat: &Stat) -> Option<FinalStamp> {
 ///
 /// # Errors
 /// As for [`check`].
-pub(super) fn check_state(
+pub(crate) fn check_state(
     record_file: &str,
     head: &Head,
     state: &State,
@@ -140,7 +140,7 @@ fn refuse(record_file: &str, mismatches: Vec<Mismatch>) -> Result<()> {
 }
 
 /// The digest of these bytes of one side; `None` if they cannot be read, or do not exist.
-pub(super) fn digest_at(side: Side, end: &Arc<dyn Endpoint>, extent: Extent) -> Option<BlockDigest> {
+pub(crate) fn digest_at(side: Side, end: &Arc<dyn Endpoint>, extent: Extent) -> Option<BlockDigest> {
     let len = u32::try_from(extent.len).ok().filter(|&len| u64::from(len) <= SAMPLE_BYTES)?;
     let arena = Arena::map(SAMPLE_BYTES as usize).ok()?;
     let buffer = arena.carve(SAMPLE_BYTES as u32, 1).pop()?;

@@ -1,7 +1,9 @@
 //! Writes the journal while the copy runs.
 use super::fits::{SAMPLE_BYTES, SAMPLES, digest_at, ended_as};
 use super::place;
-use crate::core::{AddressMap, CheckpointSink, Endpoint, Error, Extent, ExtentSet, Kept, Kind, Plan, Result, Side};
+use crate::core::{
+    AddressMap, CheckpointSink, Endpoint, Error, Extent, ExtentSet, Kept, Kind, Plan, PlanSide, Result, Side,
+};
 use crate::ledger::journal::{FinalStamp, Head, Journal, Sample, sample_places};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,15 +51,7 @@ impl Inner {
         if self.journal.is_none() {
             let mut head = self.head.clone();
             let whole: ExtentSet = [Extent::new(0, head.len_bytes.unwrap_or(0))].into_iter().collect();
-            for place in sample_places(&whole, self.samples, SAMPLE_BYTES) {
-                let len = place.len.min(self.on_source.run_bytes(place.offset));
-                let place = Extent::new(place.offset, len);
-                let on_source = self.on_source.place(place);
-                // Unreadable bytes give no sample; the copy handles their error.
-                if let Some(digest) = digest_at(Side::Source, &self.source, on_source) {
-                    head.samples.push(Sample { offset_bytes: place.offset, len_bytes: place.len, digest });
-                }
-            }
+            head.samples = samples(&whole, self.samples, &self.on_source, &self.source);
             // The journal does not exist before the first call: nothing is created before the user agrees.
             let what = || format!("cannot create journal {}", self.path.display());
             place::prepare(&self.path).map_err(|cause| Error::new(Kind::Io, what()).because(cause))?;
@@ -65,6 +59,28 @@ impl Inner {
         }
         Ok(self.journal.as_mut().unwrap_or_else(|| unreachable!("it was made just now")))
     }
+}
+
+/// Samples of the source of a copy that consists of the bytes of `whole`.
+pub(crate) fn samples_of(whole: &ExtentSet, plan: &PlanSide, source: &Arc<dyn Endpoint>) -> Vec<Sample> {
+    samples(whole, number_of_samples(plan), &plan.map, source)
+}
+
+fn number_of_samples(source: &PlanSide) -> u64 {
+    if source.moves_head { SAMPLES_UNDER_A_HEAD } else { SAMPLES }
+}
+
+fn samples(whole: &ExtentSet, count: u64, on_source: &AddressMap, source: &Arc<dyn Endpoint>) -> Vec<Sample> {
+    let mut samples = Vec::new();
+    for place in sample_places(whole, count, SAMPLE_BYTES) {
+        let len = place.len.min(on_source.run_bytes(place.offset));
+        let place = Extent::new(place.offset, len);
+        // Unreadable bytes give no sample; the copy handles their error.
+        if let Some(digest) = digest_at(Side::Source, source, on_source.place(place)) {
+            samples.push(Sample { offset_bytes: place.offset, len_bytes: place.len, digest });
+        }
+    }
+    samples
 }
 
 impl JournalWriter {
@@ -77,7 +93,7 @@ impl JournalWriter {
         journal: Option<Journal>,
         before: Option<FinalStamp>,
     ) -> Self {
-        let samples = if plan.source.moves_head { SAMPLES_UNDER_A_HEAD } else { SAMPLES };
+        let samples = number_of_samples(&plan.source);
         let began = format!("{:.9}", jiff::Timestamp::now());
         let on_source = plan.source.map.clone();
         JournalWriter(Arc::new(Mutex::new(Inner { path, head, source, samples, on_source, journal, began, before })))

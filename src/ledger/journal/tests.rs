@@ -374,6 +374,7 @@ fn the_parts_of_an_upload_are_read_again_and_survive_compaction() {
         id: "id \"1\"".to_owned(),
         part_bytes: 8 << 20,
         parts: numbers.map(|number| (number, format!("{tag}{number}"))).collect(),
+        shard: None,
     };
     let mut journal = Journal::create(&path, head()).unwrap();
     journal.add_upload(&upload(0..900, "a")).unwrap();

@@ -12,7 +12,7 @@ pub(crate) fn object(asked: &PlanInput, range: &Range) -> Result<()> {
     let options = asked.options;
     let option = if options.ranges[Side::Dest.index()].is_some() {
         Some("--destination-ranges")
-    } else if range.seek > 0 {
+    } else if range.seek > 0 && !options.is_shard {
         Some("--seek")
     } else if options.delta.is_some() {
         Some("--delta")

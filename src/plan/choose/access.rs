@@ -86,7 +86,8 @@ pub(crate) fn access(
         Access {
             cache,
             offset_align_bytes: access.align.unwrap_or(1),
-            exclusive: side == Side::Dest && facts.kind == EndpointKind::Block,
+            // Other workers of this host have it open too.
+            exclusive: side == Side::Dest && facts.kind == EndpointKind::Block && !asked.options.is_shard,
             existing: Existing::Keep,
         }
     });

@@ -5,6 +5,7 @@ mod damage;
 mod dests;
 mod devices;
 mod failure;
+mod fleet;
 mod not_started;
 mod outcome;
 mod pending;
@@ -14,6 +15,7 @@ mod runs;
 
 pub use devices::devices;
 pub use failure::FailureReport;
+pub use fleet::fleet;
 pub use not_started::{NotStarted, failed, not_started};
 pub use outcome::outcome;
 pub use pending::journals;

@@ -1,0 +1,28 @@
+//! What the commands of this feature are to do.
+use crate::job::fleet::planning::FleetWish;
+use crate::plan::Options;
+
+/// What `haul plan` is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PlanOptions {
+    /// The copy as one.
+    pub(super) options: Options,
+    pub(super) wish: FleetWish,
+}
+
+/// What `haul status` is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StatusOptions {
+    pub(super) plan: String,
+    pub(super) watch: bool,
+    pub(super) json: bool,
+}
+
+/// What `haul finish` is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FinishOptions {
+    pub(super) plan: String,
+    pub(super) abort: bool,
+    pub(super) yes: bool,
+    pub(super) json: bool,
+}

@@ -1,0 +1,197 @@
+//! The signs of life of a worker. One that cannot give them, or sees that it is no longer wanted, ends itself.
+use super::claim::ShardPlace;
+use super::names::{self, Listed};
+use crate::core::{CheckpointSink, Error, ExtentSet, Fence, Kept, Kind, Result, locked};
+use crate::disks::object::SharedState;
+use crate::engine::Endpoints;
+use crate::ledger::fleet::{AttemptRecord, FleetPlan};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// What one worker has, and where it records that.
+pub(crate) struct Attempt {
+    pub(crate) state: Arc<SharedState>,
+    pub(crate) plan: Arc<FleetPlan>,
+    pub(crate) job: String,
+    pub(crate) fence: Arc<Fence>,
+    record: Mutex<AttemptRecord>,
+    /// What is cancelled if the worker has to end.
+    ends: Mutex<Option<Endpoints>>,
+}
+
+impl Attempt {
+    /// The attempt that was created with `record` when the clock showed `created`, or later.
+    pub(crate) fn new(
+        state: Arc<SharedState>,
+        plan: Arc<FleetPlan>,
+        record: AttemptRecord,
+        clock: impl Fn() -> Duration + Send + Sync + 'static,
+        created: Duration,
+    ) -> Attempt {
+        let fence = Arc::new(Fence::new(clock, created + allowed(&plan)));
+        Attempt { state, job: record.job.clone(), plan, fence, record: Mutex::new(record), ends: Mutex::default() }
+    }
+
+    /// Time between two signs of life.
+    pub(crate) fn interval(&self) -> Duration {
+        Duration::from_secs(self.plan.lease_s) / 4
+    }
+
+    /// If the worker has to end, calls of these sides that wait are cancelled.
+    pub(crate) fn cancels(&self, ends: &Endpoints) {
+        *locked(&self.ends) = Some(ends.clone());
+    }
+
+    /// The record as it is now.
+    pub(crate) fn record(&self) -> AttemptRecord {
+        locked(&self.record).clone()
+    }
+
+    /// Where the shard is recorded.
+    pub(crate) fn place(&self) -> ShardPlace<'_> {
+        let shard = locked(&self.record).shard;
+        ShardPlace { state: &self.state, plan: &self.plan, job: &self.job, shard }
+    }
+
+    /// Records a sign of life and what is durable, then looks whether the shard is still this worker's.
+    ///
+    /// # Errors
+    /// Io if the state does not answer: then this was none.
+    pub(crate) fn beat(&self) -> Result<()> {
+        // The time before the request: whoever watches saw the sign later.
+        let before = self.fence.now();
+        let record = {
+            let mut record = locked(&self.record);
+            record.beat += 1;
+            record.written = format!("{:.0}", jiff::Timestamp::now());
+            record.clone()
+        };
+        self.write(&record)?;
+        let listed = Listed::of(&self.state.list(&names::folder(&self.plan, record.shard))?);
+        if listed.is_stopped {
+            self.fence.end("the job was aborted");
+        } else if listed.is_done {
+            self.fence.end("another worker finished the shard");
+        } else if listed.last_attempt > record.attempt {
+            self.fence.end("another worker took the shard, because this one gave no sign of life");
+        }
+        self.fence.extend(before + allowed(&self.plan));
+        Ok(())
+    }
+
+    /// Records how it ended: this worker writes nothing more to the dest.
+    ///
+    /// # Errors
+    /// Io if the state does not answer.
+    pub(crate) fn sign_off(&self, how: &str) -> Result<()> {
+        let record = {
+            let mut record = locked(&self.record);
+            record.beat += 1;
+            record.written = format!("{:.0}", jiff::Timestamp::now());
+            record.ended = Some(how.to_owned());
+            record.clone()
+        };
+        self.write(&record)
+    }
+
+    /// Remembers what is durable, for the next sign of life.
+    fn claim(&self, durable: &ExtentSet, unread: &ExtentSet) {
+        let mut record = locked(&self.record);
+        record.claim(durable, unread);
+        record.copied_bytes = durable.total_bytes();
+    }
+
+    fn write(&self, record: &AttemptRecord) -> Result<()> {
+        let text = record.to_text().map_err(|fault| fault.into_error("attempt"))?;
+        self.state.replace(&names::attempt(&self.plan, record.shard, record.attempt), &text)
+    }
+}
+
+/// How long a worker continues after its last sign of life.
+fn allowed(plan: &FleetPlan) -> Duration {
+    Duration::from_secs(plan.lease_s) * 2 / 3
+}
+
+/// Gives signs of life from another thread until it is dropped.
+pub(crate) struct Heartbeat {
+    wake: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Heartbeat {
+    /// Begins.
+    ///
+    /// # Errors
+    /// Io if no thread can be started.
+    pub(crate) fn start(attempt: &Arc<Attempt>) -> Result<Heartbeat> {
+        let (wake, woken) = channel();
+        let attempt = attempt.clone();
+        let work = move || beats(&attempt, &woken);
+        let thread = thread::Builder::new().name("haul-heartbeat".to_owned()).spawn(work);
+        let failed = |source| Error::new(Kind::Io, "cannot start a thread for signs of life").because(source);
+        let thread = thread.map_err(failed)?;
+        Ok(Heartbeat { wake: Some(wake), thread: Some(thread) })
+    }
+
+    /// What gives a sign of life at once.
+    pub(crate) fn waker(&self) -> Sender<()> {
+        self.wake.clone().expect("it is taken only when this is dropped")
+    }
+}
+
+impl Drop for Heartbeat {
+    fn drop(&mut self) {
+        self.wake = None;
+        // The checkpoints, which could wake it too, ended with the copy.
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn beats(attempt: &Attempt, woken: &Receiver<()>) {
+    let interval = attempt.interval();
+    let mut pause = interval;
+    loop {
+        match woken.recv_timeout(pause) {
+            Err(RecvTimeoutError::Disconnected) => return,
+            Ok(()) | Err(RecvTimeoutError::Timeout) => {}
+        }
+        // After a failure sooner, so that there are several before the end.
+        pause = if attempt.beat().is_ok() { interval } else { interval / 6 };
+        if attempt.fence.is_over() {
+            locked(&attempt.ends).iter().flatten().for_each(|end| end.cancel());
+            return;
+        }
+    }
+}
+
+/// Takes the checkpoints of a shard: what is durable is recorded with a sign of life.
+pub(crate) struct ShardCheckpoints {
+    attempt: Arc<Attempt>,
+    wake: Option<Sender<()>>,
+    durable: ExtentSet,
+    unread: ExtentSet,
+}
+
+impl ShardCheckpoints {
+    /// `already` is durable since earlier attempts.
+    pub(crate) fn new(attempt: Arc<Attempt>, wake: Option<Sender<()>>, already: ExtentSet) -> Self {
+        ShardCheckpoints { attempt, wake, durable: already, unread: ExtentSet::new() }
+    }
+}
+
+impl CheckpointSink for ShardCheckpoints {
+    fn keep(&mut self, kept: &Kept, unread: &ExtentSet) -> Result<()> {
+        self.durable.insert_all(&kept.bytes);
+        self.unread.insert_all(unread);
+        self.attempt.claim(&self.durable, &self.unread);
+        // The thread has ended with the lease: the copy ends too.
+        if let Some(wake) = &self.wake {
+            let _ = wake.send(());
+        }
+        Ok(())
+    }
+}
