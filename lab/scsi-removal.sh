@@ -36,6 +36,54 @@ judge "dest removed, by sd" ended 1 "destination $to has disappeared" "at byte" 
 judge "nothing is left of copies whose disk was removed" nothing_left $from
 judge "nor of the removed disks" can_be_unloaded scsi_debug
 
+# A rescue waits for a disk that drops off the bus, and continues with it, whatever its name is then.
+drop_and_return() {
+    local host
+    host=$(readlink -f "$(sys_of $from)/device")
+    host=${host%/target*}
+    remove_source
+    sleep 1
+    echo "- - -" > "$host/scsi_host/${host##*/}/scan"
+}
+rescue_begins() { # option...: rescues in the background as $rescuing, until some of it was read
+    rm -f /run/rescued /run/rescued.map
+    "$haul" rescue --progress none --json --max-read-rate 4MB "$@" /run/rescued > /run/json 2> /run/words &
+    rescuing=$!
+    until [ "$(stat -c %b /run/rescued 2> /dev/null || echo 0)" -gt 2000 ] || ! kill -0 $rescuing; do sleep 0.02; done
+    kill -0 $rescuing || echo "the rescue was over too early" >> /run/words
+}
+rescue_ends() {
+    status=0
+    wait $rescuing || status=$?
+    said=$(cat /run/words /run/json)
+}
+rescued_over() { # option...: rescues $from, which drops off the bus when some of it was read
+    rescue_begins "$@"
+    drop_and_return
+    rescue_ends
+}
+for way in sd sg; do
+    slow
+    noise 5 16M > /run/expected
+    dd if=/run/expected of=$from bs=1M oflag=direct status=none
+    source=$from
+    [ $way = sd ] || source=$from-sg
+    rescued_over $source
+    judge "a rescue waits for its source, by $way" ended 0 "has disappeared" "is back as /dev/sd" '"missing_bytes": 0,'
+    judge "it was lost in mid-rescue, by $way" silent_about "over too early"
+    judge "a rescue that waited is right, by $way" same /run/expected /run/rescued
+done
+slow
+rescue_begins $from
+remove_source
+until grep -q disappeared /run/words || ! kill -0 $rescuing; do sleep 0.02; done
+# The shell lets background processes ignore SIGINT.
+kill -TERM $rescuing
+rescue_ends
+judge "a signal ends the waiting for a disk, with a report" ended 143 '"interrupted"' '"is_saved": true' "has disappeared"
+rm -f /run/rescued /run/rescued.map
+rmmod scsi_debug
+
 # shellcheck source=lab/measured-removal.sh
 . "$lab/measured-removal.sh"
 

@@ -1343,7 +1343,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__rescue)
-            opts="-r -R -n -N -A -M -m -K -a -Z -E -T -y -v -q -h --retries --reverse --no-scrape --no-trim --try-again --retrim --domain --skip-size --min-slow-rate --passthrough --read-timeout --max-read-rate --max-error-rate --stop-after --yes --expect --progress --verbose --quiet --log-events --log-rates --log-reads --json --units --help"
+            opts="-r -R -n -N -A -M -m -K -a -Z -E -T -y -v -q -h --retries --reverse --no-scrape --no-trim --try-again --retrim --domain --skip-size --min-slow-rate --passthrough --read-timeout --reconnect --max-temperature --max-read-rate --max-error-rate --stop-after --yes --expect --progress --verbose --quiet --log-events --log-rates --log-reads --json --units --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1422,6 +1422,20 @@ _haul() {
                     return 0
                     ;;
                 --read-timeout)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --reconnect)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --max-temperature)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace

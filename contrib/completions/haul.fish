@@ -139,6 +139,8 @@ complete -c haul -n "__fish_haul_using_subcommand rescue" -s m -l domain -d 'Res
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s K -l skip-size -d 'Bytes to skip after a failed read: FIRST or FIRST,MOST' -r -f
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s a -l min-slow-rate -d 'A slower read is left for later' -r -f
 complete -c haul -n "__fish_haul_using_subcommand rescue" -l read-timeout -d 'Time limit of a read: COPYING or COPYING,LATER' -r -f
+complete -c haul -n "__fish_haul_using_subcommand rescue" -l reconnect -d 'Wait for a disk that disappears: TIME or never' -r -f
+complete -c haul -n "__fish_haul_using_subcommand rescue" -l max-temperature -d 'Pause above this temperature in °C' -r -f
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s Z -l max-read-rate -d 'No more than this many bytes a second' -r -f
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s E -l max-error-rate -d 'End above this rate of errors' -r -f
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s T -l stop-after -d 'End after this time without a new byte' -r -f

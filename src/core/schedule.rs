@@ -52,6 +52,12 @@ pub trait Schedule {
     /// [`Schedule::complete`] is called for it. `bad` is the first unreadable byte, if the device reports it.
     fn on_failed(&mut self, _extent: Extent, _took: Duration, _bad: Option<u64>) {}
 
+    /// Whether it returned [`Next::Wait`] last because it is paused: it is asked again after some time. Asked only if
+    /// nothing is in flight.
+    fn is_paused(&self) -> bool {
+        false
+    }
+
     /// The smallest length that a file as dest has in the end, whatever was copied.
     fn dest_len_min(&self) -> u64 {
         0

@@ -15,6 +15,7 @@ mod digested;
 pub(crate) mod estimate;
 mod finished;
 pub(crate) mod fleet;
+mod found_heads;
 mod image;
 pub(crate) mod journal;
 mod lost_server;
@@ -29,8 +30,11 @@ mod prepared;
 pub(crate) mod read_back;
 mod read_limits;
 pub(crate) mod rescue;
+mod rescue_run;
+mod returning;
 pub(crate) mod saved;
 pub(crate) mod session;
+mod temperature;
 mod time_limit;
 pub(crate) mod undo;
 mod verify_dests;
@@ -43,6 +47,7 @@ pub(crate) use image::image_content;
 pub(crate) use lost_server::LostServers;
 pub(crate) use opened::{CopyResult, Opened, ShardKeeping};
 pub(crate) use prepared::Prepared;
+pub(crate) use rescue_run::Care;
 
 /// The capabilities of this machine and this process. io_uring is probed only if a plan could use it: `engine`
 /// is the one that the user requested.

@@ -63,6 +63,15 @@ impl Limited {
         }
     }
 
+    /// Called when the source was lost, and is open again.
+    pub(super) fn reopened(&mut self, source: Arc<dyn Endpoint>, facts: &Facts) {
+        (self.source, self.set) = (source, None);
+        // The error recovery of a disk that was switched off has its default now; one that was not has the limit.
+        let before = self.recovery.take().map(|lost| lost.before_ticks());
+        let node = probe::disk_access(facts).map(|access| access.node.map_or(access.block, |(_, node)| node));
+        self.recovery = before.zip(node).and_then(|(before, node)| Some(ErrorRecovery::open(&node)?.restoring(before)));
+    }
+
     /// Puts the error recovery of the disk back. Returns what was limited.
     pub(super) fn restore(&mut self) -> TimeLimits {
         if let Some(mut recovery) = self.recovery.take() {

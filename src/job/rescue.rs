@@ -1,30 +1,19 @@
 //! A rescue: the map of the source, which is kept in a mapfile, and its run.
 use super::finished::Finished;
-use super::opened::{Copied, Opened};
 use super::operator::Operator;
-use super::read_limits::{self, ByPhase};
-use super::session::Task;
 use crate::core::rescue::{
-    ReadLimits, RescueLog, RescueMap, RescuePlan, RescueState, RescueStatus, SharedRescue, Status, StatusBlock,
-    TimeLimits,
+    RescueLog, RescueMap, RescueState, RescueStatus, SharedRescue, Status, StatusBlock, TimeLimits,
 };
-use crate::core::schedules;
-use crate::core::{
-    CheckpointPlan, CheckpointSink, Ended, Error, ExtentSet, Facts, Kept, Kind, NoObserver, Result, Side, Tally, locked,
-};
+use crate::core::{CheckpointSink, Error, ExtentSet, Facts, Kept, Kind, Result, Side, locked};
 use crate::files::{FileError, open_to_read};
 use crate::ledger::mapfile::{KeptMapfile, Mapfile};
 use crate::ledger::{RescueLogFile, RescueLogKind, SideIdentity};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime};
 
 /// The comment that names the source of a rescue.
 const SOURCE: &str = "# Source: ";
-
-/// Time between two writings of the mapfile: the least, and the most where the dest is slow to flush.
-const SAVED_EVERY: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(60)];
 
 /// The rescue of one source into one dest, before it runs.
 pub(crate) struct Rescue {
@@ -34,13 +23,13 @@ pub(crate) struct Rescue {
     pub(crate) continues: bool,
     /// Whether that mapfile names its source.
     pub(crate) names_source: bool,
-    file: Arc<Mutex<RescueFile>>,
-    logs: Vec<Box<dyn RescueLog>>,
-    operator: Arc<dyn Operator>,
+    pub(super) file: Arc<Mutex<RescueFile>>,
+    pub(super) logs: Vec<Box<dyn RescueLog>>,
+    pub(super) operator: Arc<dyn Operator>,
 }
 
 /// The mapfile of a rescue.
-struct RescueFile {
+pub(super) struct RescueFile {
     path: PathBuf,
     kept: KeptMapfile,
     comments: Vec<String>,
@@ -142,7 +131,7 @@ impl Rescue {
 }
 
 impl RescueFile {
-    fn save(&mut self, state: &RescueState, map: RescueMap) -> Result<()> {
+    pub(super) fn save(&mut self, state: &RescueState, map: RescueMap) -> Result<()> {
         let mapfile = Mapfile {
             comments: self.comments.clone(),
             current_pos: state.pos,
@@ -157,14 +146,14 @@ impl RescueFile {
 }
 
 /// Writes the mapfile after each flush of the dest.
-struct Saves {
-    state: SharedRescue,
-    file: Arc<Mutex<RescueFile>>,
-    operator: Arc<dyn Operator>,
+pub(super) struct Saves {
+    pub(super) state: SharedRescue,
+    pub(super) file: Arc<Mutex<RescueFile>>,
+    pub(super) operator: Arc<dyn Operator>,
     /// Whether the last writing failed.
-    failed: bool,
+    pub(super) failed: bool,
     /// What was durable before.
-    durable: ExtentSet,
+    pub(super) durable: ExtentSet,
 }
 
 impl CheckpointSink for Saves {
@@ -190,41 +179,6 @@ impl CheckpointSink for Saves {
         }
         self.failed = saved.is_err();
         Ok(())
-    }
-}
-
-impl Opened {
-    /// Runs the rescue, with these limits of the time of a read.
-    pub(crate) fn rescue(self, rescue: Rescue, how: RescuePlan, reads: ReadLimits) -> Rescued {
-        let started = SystemTime::now();
-        let Rescue { state, file, mut logs, operator, .. } = rescue;
-        let source = self.ends[Side::Source.index()].clone();
-        let facts = source.facts().clone();
-        let limits = read_limits::find(source, &facts, reads, operator.clone());
-        logs.push(Box::new(ByPhase(limits.clone())));
-        let already = locked(&state).map.set_of(Status::Finished);
-        let (shared, kept, durable) = (state.clone(), file.clone(), already.clone());
-        let sink = Box::new(Saves { state: shared, file: kept, operator, failed: false, durable });
-        let keeping = CheckpointPlan { sink, every: SAVED_EVERY, already };
-        let (plan, ends) = (&self.plans.all.plan, &self.ends);
-        let mut schedule = schedules::rescue(how, state.clone(), logs);
-        let task = Task::new(plan, ends, &mut *schedule, &NoObserver);
-        let task = Task {
-            keeping: Some(keeping),
-            tally: Some(Arc::new(Tally::default())),
-            rescue: Some(state.clone()),
-            ..task
-        };
-        let (outcome, series) = self.session.run_shown(task);
-        let limits = locked(&limits).restore();
-        // After a failed flush it is unknown what the dest has: the mapfile remains that of the last flush.
-        let dest_failed = matches!(&outcome.ended, Ended::Failed(error) if error.side == Some(Side::Dest));
-        let is_known = if plan.durable { outcome.durable } else { !dest_failed };
-        let last = locked(&state).clone();
-        let unsaved = if is_known { locked(&file).save(&last, last.map.clone()).err() } else { None };
-        let (behind, journal) = (Vec::new(), None);
-        let finished = Copied { opened: self, outcome, series, started, behind, journal }.finish();
-        Rescued { finished, state, is_saved: is_known && unsaved.is_none(), unsaved, limits }
     }
 }
 

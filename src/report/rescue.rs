@@ -83,6 +83,15 @@ pub fn rescued(end: &RescueEnd<'_>) -> String {
     if failed + slow > 0 {
         text += &format!("{:<12} {failed} failed in {failing}, {slow} slow\n", "reads");
     }
+    for head in &state.heads {
+        let [every, bytes] = [head.period_bytes, head.stretch_bytes].map(units::size);
+        let of = head.heads();
+        text += &format!("{:<12} every {every} for about {bytes}: one of about {of} heads fails\n", "bad areas");
+    }
+    if let Some(temperature) = state.temperature {
+        text +=
+            &format!("{:<12} {:.0} °C, at most {:.0} °C\n", "temperature", temperature.celsius, temperature.highest);
+    }
     text += &time_limits(end.limits);
     text += &format!("{:<12} {}\n", "time", units::duration(outcome.elapsed));
     text += &format!("{:<12} {}\n", "map", shown(end.map));

@@ -41,8 +41,9 @@ const STATUSES: &[(&str, i32)] = &[
     ("pattern write /dev/sdc &&", 0),
     ("pattern check /dev/sdc", 1),
     ("pattern check --json --run 7", 1),
-    // A loop device takes no commands.
+    // A loop device takes no commands, and has no temperature.
     ("rescue --passthrough", 1),
+    ("--max-temperature", 1),
     // There is nothing to restore.
     ("tune --restore", 0),
 ];

@@ -1,14 +1,18 @@
 //! A schedule that depends on the result of each read, with every engine: failed reads are reported to it, cost no
 //! other read, and everything else is written.
 use crate::model::{pattern, plan, tuning};
-use haul::core::rescue::{RescueMap, RescuePlan, RescueState, RescueStatus, Status};
+use haul::core::rescue::{RescueMap, RescuePlan, RescueState, RescueStatus, SharedRescue, Status, Temperature};
 use haul::core::{
-    Ended, Endpoint, EngineKind, Extent, ExtentSet, NoObserver, Op, Outcome, Plan, Stop, Tally, WriteOrder, schedules,
+    Ended, Endpoint, EngineKind, Extent, ExtentSet, Next, NoObserver, Op, Outcome, Plan, Schedule, Stop, Tally,
+    WriteOrder, schedules,
 };
 use haul::disks::memory::{Fault, Memory};
 use proptest::prelude::*;
+use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::io;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 const SECTOR: u64 = 512;
 const CLUSTER: u64 = 4096;
@@ -108,4 +112,64 @@ fn a_write_that_fails_is_not_rescued() {
     let (outcome, state) = rescue(&plan, &source, &dest, rescue_plan());
     assert!(matches!(outcome.ended, Ended::Failed(_)), "{:?}", outcome.ended);
     assert!(!state.map.set_of(Status::Finished).overlaps(Extent::new(60_000, 1)));
+}
+
+/// A rescue whose source is hot in the middle, until the engine has asked twice whether the schedule is paused.
+struct Hot {
+    rescue: Box<dyn Schedule>,
+    state: SharedRescue,
+    asked: Cell<u32>,
+}
+
+impl Schedule for Hot {
+    fn next(&mut self, block_bytes: u32) -> io::Result<Next> {
+        let mut state = self.state.lock().unwrap();
+        let is_paused = state.map.bytes(Status::Finished) > 10 * CLUSTER && self.asked.get() < 2;
+        state.temperature = Some(Temperature { celsius: 60.0, highest: 60.0, is_paused });
+        drop(state);
+        self.rescue.next(block_bytes)
+    }
+
+    fn is_paused(&self) -> bool {
+        self.asked.set(self.asked.get() + 1);
+        self.rescue.is_paused()
+    }
+
+    fn ends_at(&mut self, offset: u64) {
+        self.rescue.ends_at(offset);
+    }
+
+    fn complete(&mut self, extent: Extent) {
+        self.rescue.complete(extent);
+    }
+
+    fn claimed(&self) -> Extent {
+        self.rescue.claimed()
+    }
+
+    fn depends_on_results(&self) -> bool {
+        true
+    }
+
+    fn on_read(&mut self, extent: Extent, took: Duration) {
+        self.rescue.on_read(extent, took);
+    }
+}
+
+#[test]
+fn a_paused_rescue_waits_with_nothing_in_flight_and_continues() {
+    let source = Arc::new(Memory::disk(pattern(100_000, 0), &[]));
+    let dest = Arc::new(Memory::disk(vec![0; 100_000], &[]));
+    let ends: [Arc<dyn Endpoint>; 2] = [source, dest.clone()];
+    let state = RescueState::new(RescueMap::untried(100_000), RescueStatus::Copying, 1, 0);
+    let state = Arc::new(Mutex::new(state));
+    let rescue = schedules::rescue(rescue_plan(), state.clone(), Vec::new());
+    let mut hot = Hot { rescue, state: state.clone(), asked: Cell::new(0) };
+    let mut plan = plan(EngineKind::Threads, Some(100_000), 0, 0);
+    plan.tuning = tuning(CLUSTER as u32, 4);
+    let (stop, tally) = (Stop::default(), Tally::default());
+    let outcome = haul::engine::run(&plan, &ends, &mut hot, haul::engine::Watch::new(&stop, &tally, &NoObserver));
+    assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
+    assert!(hot.asked.get() >= 2, "it was not paused");
+    assert!(dest.bytes() == pattern(100_000, 0));
 }

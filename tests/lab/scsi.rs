@@ -92,7 +92,7 @@ const FAULTS: [&str; 40] = [
     "a queue that is full",
 ];
 
-const REMOVAL: [&str; 11] = [
+const REMOVAL: [&str; 18] = [
     "source removed, by sg",
     "dest removed, by sg",
     "source removed, by sd",
@@ -101,6 +101,13 @@ const REMOVAL: [&str; 11] = [
     "nothing is left of a copy whose source was removed, by sd",
     "nothing is left of copies whose disk was removed",
     "nor of the removed disks",
+    "a rescue waits for its source, by sd",
+    "it was lost in mid-rescue, by sd",
+    "a rescue that waited is right, by sd",
+    "a rescue waits for its source, by sg",
+    "it was lost in mid-rescue, by sg",
+    "a rescue that waited is right, by sg",
+    "a signal ends the waiting for a disk, with a report",
     "a dest that stood still",
     "it stood still in mid-copy",
     "a dest that stood still is right",

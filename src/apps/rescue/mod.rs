@@ -30,6 +30,7 @@ fn rescue(options: &RescueOptions, call: &Call<'_>) -> Result<Exit> {
     let (source, dest) = (sides[0].1.clone(), sides[1].1.clone());
     let path = map_path(options, &dest)?;
     are_separate(&path, options, &[&source, &dest])?;
+    options.care.check(&source)?;
     let plan = &prepared.decision().plan;
     let how = rescue_plan(options, plan, &source)?;
     let rescue = Rescue::open(&path, plan.len.unwrap_or(0), &source, &dest, &operator)?;
@@ -43,14 +44,15 @@ fn rescue(options: &RescueOptions, call: &Call<'_>) -> Result<Exit> {
     let confirmed = prepared.agree()?;
     rescue.begin()?;
     let rescue = rescue.logged(&options.logs, &shell_line(json::command_line(call.words)))?;
-    let reads = options.read_limits.unwrap_or_default();
     if !matches!(copy.verbosity, Verbosity::Quiet) && copy.progress != ProgressStyle::Json {
         out.eprint(&text::info(&report::begins(&locked(&rescue.state), &path)));
-        kernel_timeout(&source, by_commands, reads).iter().for_each(|advice| out.eprint(&text::info(advice)));
+        kernel_timeout(&source, by_commands, options.care.reads)
+            .iter()
+            .for_each(|advice| out.eprint(&text::info(advice)));
     }
     let (domain, retries) = (how.domain.clone(), how.retries);
     let rescued_before_bytes = locked(&rescue.state).map.bytes(Status::Finished);
-    let rescued = confirmed.open()?.rescue(rescue, how, reads);
+    let rescued = confirmed.open()?.rescue(rescue, how, options.care)?;
     let state = locked(&rescued.state);
     let outcome = &rescued.finished.outcome;
     let missing = report::missing_bytes(&state, domain.as_ref());

@@ -1,5 +1,5 @@
 //! What the user asked for.
-use crate::core::rescue::ReadLimits;
+use crate::job::Care;
 use crate::ledger::RescueLogKind;
 use crate::plan::Options;
 use std::path::PathBuf;
@@ -23,8 +23,7 @@ pub(crate) struct RescueOptions {
     pub(in crate::apps) skip_bytes: [Option<u64>; 2],
     pub(in crate::apps) slow_bytes_per_s: Option<u64>,
     pub(in crate::apps) error_bytes_per_s_max: Option<u64>,
-    /// Limits of the time of a read; `None`: the usual ones.
-    pub(in crate::apps) read_limits: Option<ReadLimits>,
+    pub(in crate::apps) care: Care,
     pub(in crate::apps) stop_after: Option<Duration>,
     /// What to log, and where.
     pub(in crate::apps) logs: Vec<(RescueLogKind, PathBuf)>,

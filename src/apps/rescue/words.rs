@@ -11,6 +11,7 @@ use crate::cli::words;
 use crate::cli::words::address;
 use crate::core::Error;
 use crate::core::rescue::ReadLimits;
+use crate::job::Care;
 use crate::ledger::RescueLogKind;
 use crate::plan::{Decompress, Expectation, JournalChoice, Options, PassthroughMode, ProgressStyle, When};
 use clap::{Parser, ValueHint};
@@ -133,6 +134,22 @@ pub(crate) struct RescueArguments {
     #[arg(long, value_name = "TIMES", value_parser = read_limits, help_heading = "Method")]
     read_timeout: Option<ReadLimits>,
 
+    /// Wait for a disk that disappears: TIME or never
+    ///
+    /// How long to wait for SRC if it disappears, 10m by default. haul finds the disk by its serial number or WWN, even
+    /// under another name, and continues with it; the map is saved meanwhile. never: the rescue ends, and the same
+    /// command continues.
+    #[arg(long, value_name = "TIME", value_parser = reconnect, default_value = "10m", help_heading = "Method")]
+    #[arg(hide_default_value = true)]
+    reconnect: Reconnect,
+
+    /// Pause above this temperature in °C
+    ///
+    /// Begin no read while SRC is warmer than this, and continue when it is 5 °C cooler. The temperature is that of the
+    /// kernel's sensor (drivetemp for SATA disks), or what the disk reports by a command.
+    #[arg(long, value_name = "C", value_parser = clap::value_parser!(u32).range(20..=100), help_heading = "Method")]
+    max_temperature: Option<u32>,
+
     /// No more than this many bytes a second
     #[arg(long, short = 'Z', value_name = "RATE", value_parser = words::rate, help_heading = "Method")]
     #[arg(allow_hyphen_values = true)]
@@ -207,6 +224,10 @@ pub(crate) struct RescueArguments {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Retries(Option<u32>);
 
+/// How long to wait for a source; `None`: not at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Reconnect(Option<Duration>);
+
 /// Bytes to skip first, and at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SkipSize(u64, Option<u64>);
@@ -227,6 +248,10 @@ fn read_limits(text: &str) -> Result<ReadLimits, String> {
         return Err("accepted: a time, and one that is not shorter after a comma, such as 3,10".to_owned());
     }
     Ok(ReadLimits { copying, later })
+}
+
+fn reconnect(text: &str) -> Result<Reconnect, String> {
+    if text == "never" { Ok(Reconnect(None)) } else { words::time(text).map(|time| Reconnect(Some(time))) }
 }
 
 fn skip_size(text: &str) -> Result<SkipSize, String> {
@@ -289,7 +314,11 @@ impl Words for RescueArguments {
             skip_bytes: [skip.map(|skip| skip.0), skip.and_then(|skip| skip.1)],
             slow_bytes_per_s: self.min_slow_rate,
             error_bytes_per_s_max: self.max_error_rate,
-            read_limits: self.read_timeout,
+            care: Care {
+                reads: self.read_timeout.unwrap_or_default(),
+                reconnect: self.reconnect.0,
+                celsius_max: self.max_temperature,
+            },
             stop_after: self.stop_after,
             logs,
         })

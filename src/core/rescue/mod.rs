@@ -7,6 +7,6 @@ mod time_limits;
 
 pub use log::{ReadResult, RescueLog};
 pub use map::RescueMap;
-pub use state::{RescuePlan, RescueState, RescueStopped, SharedRescue};
+pub use state::{FailingHead, RescuePlan, RescueState, RescueStopped, SharedRescue, Temperature};
 pub use status::{RescueStatus, Status, StatusBlock};
 pub use time_limits::{ReadLimits, TimeLimits};

@@ -31,6 +31,33 @@ pub struct RescuePlan {
     pub error_bytes_per_s_max: Option<u64>,
 }
 
+/// A head that fails, by what comes back at equal distances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailingHead {
+    /// Distance between the starts of two of its stretches in bytes, where it was found.
+    pub period_bytes: u64,
+    /// Bytes of a stretch, as far as known.
+    pub stretch_bytes: u64,
+}
+
+impl FailingHead {
+    /// The number of heads that take turns, at least two.
+    pub fn heads(&self) -> u64 {
+        (self.period_bytes + self.stretch_bytes / 2).checked_div(self.stretch_bytes).unwrap_or(0).max(2)
+    }
+}
+
+/// The temperature of a source that is watched.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Temperature {
+    /// The last reading in °C.
+    pub celsius: f64,
+    /// The highest one.
+    pub highest: f64,
+    /// It is too hot: no read begins.
+    pub is_paused: bool,
+}
+
 /// Why a rescue ended before its last phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RescueStopped {
@@ -55,6 +82,10 @@ pub struct RescueState {
     pub failed_reads: u64,
     /// Number of slow reads of this run.
     pub slow_reads: u64,
+    /// The heads that were found to fail.
+    pub heads: Vec<FailingHead>,
+    /// The temperature of the source, if it is watched.
+    pub temperature: Option<Temperature>,
     /// When a byte was read last; at first, when the run began.
     pub last_new: Instant,
     /// Why it ended early, if it did.
@@ -65,9 +96,15 @@ pub struct RescueState {
 pub type SharedRescue = Arc<Mutex<RescueState>>;
 
 impl RescueState {
+    /// Whether no read begins, because the source is too hot.
+    pub fn is_paused(&self) -> bool {
+        self.temperature.is_some_and(|temperature| temperature.is_paused)
+    }
+
     /// A rescue that continues `map`.
     pub fn new(map: RescueMap, phase: RescueStatus, pass: u32, pos: u64) -> Self {
-        let (failed_reads, slow_reads, stopped) = (0, 0, None);
-        RescueState { map, phase, pass, pos, failed_reads, slow_reads, last_new: Instant::now(), stopped }
+        let (failed_reads, slow_reads, last_new) = (0, 0, Instant::now());
+        let (heads, temperature, stopped) = (Vec::new(), None, None);
+        RescueState { map, phase, pass, pos, failed_reads, slow_reads, heads, temperature, last_new, stopped }
     }
 }

@@ -12,10 +12,14 @@ pub(super) const BLOCK: usize = 512;
 /// The timeout of these commands: a failing disk may finish an earlier one first.
 const TIMEOUT_MS: u32 = 15_000;
 
-/// The protocol of commands that send data: PIO data-out.
+/// The protocols of commands that receive and send data: PIO data-in and data-out.
+const PIO_IN: u8 = 4;
+/// See [`PIO_IN`].
 const PIO_OUT: u8 = 5;
 /// The transfer is as many blocks of 512 bytes as the count says.
 const IN_BLOCKS: u8 = 0b0110;
+/// The transfer is from the disk.
+const FROM_DISK: u8 = 1 << 3;
 /// The registers are returned in sense data.
 const CHECK_CONDITION: u8 = 1 << 5;
 
@@ -91,6 +95,23 @@ pub(super) trait AtaDisk: Send {
 /// Those of `open(2)`, and of a driver without these commands.
 pub(super) fn open(path: &Path) -> io::Result<Node> {
     Node::open_read_only(path, CommandOptions::default())
+}
+
+impl Node {
+    /// Receives a block.
+    ///
+    /// # Errors
+    /// The disk or its bridge refuses the command.
+    pub(super) fn receive(&self, command: AtaCommand) -> io::Result<[u8; BLOCK]> {
+        let AtaCommand { command, feature, lba: [low, mid, high] } = command;
+        let registers = [feature, 1, low, mid, high, command];
+        let cdb = Cdb::ata_pass_through(PIO_IN, FROM_DISK | IN_BLOCKS, registers);
+        let mut block = [0; BLOCK];
+        let (answer, _) =
+            self.exchange_for_sense(DataTransfer::Copied, &cdb, &mut Data::From(&mut block), TIMEOUT_MS)?;
+        let is_done = answer.status == 0 && answer.host == 0 && answer.sense.is_none() && answer.residual == 0;
+        if is_done { Ok(block) } else { Err(io::ErrorKind::Unsupported.into()) }
+    }
 }
 
 impl AtaDisk for Node {

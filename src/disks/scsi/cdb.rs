@@ -191,6 +191,11 @@ impl Cdb {
         Cdb::new(&[0x3c, mode & 0x1f, id], 10).put(6, &len.to_be_bytes()[1..])
     }
 
+    /// LOG SENSE of the current values of a page, at most `len` bytes.
+    pub fn log_sense(page: u8, len: u16) -> Cdb {
+        Cdb::new(&[0x4d, 0, 1 << 6 | page & 0x3f], 10).put(7, &len.to_be_bytes())
+    }
+
     /// ATA PASS-THROUGH(16) (SAT-4) by `protocol`, with these flags of the transfer: feature, count, LBA from its
     /// lowest byte, and command, each of 8 bits.
     pub fn ata_pass_through(protocol: u8, transfer: u8, registers: [u8; 6]) -> Cdb {

@@ -46,6 +46,17 @@ impl ErrorRecovery {
         Ok(ErrorRecovery { disk, before, now: None })
     }
 
+    /// The same, which restores these timers in the end.
+    pub fn restoring(mut self, before: [u16; 2]) -> Self {
+        self.before = before;
+        self
+    }
+
+    /// The timers that are restored, in units of 100 ms; 0: unlimited.
+    pub fn before_ticks(&self) -> [u16; 2] {
+        self.before
+    }
+
     /// The timers of reads and of writes before they were changed; `None`: unlimited.
     pub fn before(&self) -> [Option<Duration>; 2] {
         self.before.map(time)

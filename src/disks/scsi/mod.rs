@@ -22,6 +22,7 @@ pub mod sense;
 mod sense_words;
 mod shared;
 mod survey;
+pub mod temperature;
 mod verdict;
 pub mod xcopy;
 

@@ -34,6 +34,11 @@ use crate::engine::watch::Watch;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::time::Duration;
+
+/// Time between two questions to a schedule that is paused.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// A block in progress.
 #[derive(Clone, Copy)]
@@ -183,6 +188,11 @@ impl<'a> Pump<'a> {
             if self.in_hand == 0 {
                 if self.finished || self.ending() {
                     return Ok(());
+                }
+                if self.schedule.is_paused() {
+                    self.checkpoint();
+                    thread::sleep(PAUSE);
+                    continue;
                 }
                 return Err(io::Error::other("the schedule waits for a block that is not on its way"));
             }

@@ -1,6 +1,6 @@
 //! The result of a rescue, and the areas of its map.
 use super::{FailureReport, SCHEMA, command_line, object};
-use crate::core::rescue::{RescueMap, RescueState, RescueStopped, Status, TimeLimits};
+use crate::core::rescue::{FailingHead, RescueMap, RescueState, RescueStopped, Status, TimeLimits};
 use crate::core::{Ended, Facts, Outcome, Side};
 use serde::Serialize;
 use std::path::Path;
@@ -79,6 +79,8 @@ pub fn rescue(end: &RescueEnd<'_>) -> impl Serialize {
         blocks: blocks(map),
         failed_reads: state.failed_reads,
         slow_reads: state.slow_reads,
+        failing_heads: state.heads.iter().map(failing_head).collect::<Vec<_>>(),
+        highest_celsius: state.temperature.map(|temperature| temperature.highest),
         read_timeouts_s: end.limits.reads.map(|reads| [reads.copying, reads.later].map(|limit| limit.as_secs_f64())),
         kernel_timeout_s: end.limits.kernel.map(|timeout| timeout.as_secs_f64()),
         error_recovery: error_recovery(end.limits),
@@ -86,6 +88,10 @@ pub fn rescue(end: &RescueEnd<'_>) -> impl Serialize {
         elapsed_s: outcome.elapsed.as_secs_f64(),
         next_command: end.next_command(),
     }
+}
+
+fn failing_head(head: &FailingHead) -> impl Serialize + use<> {
+    object! { period_bytes: head.period_bytes, stretch_bytes: head.stretch_bytes, heads: head.heads() }
 }
 
 /// The limits of the disk's own error recovery.

@@ -96,7 +96,9 @@ fn rows(state: &RescueState, width: usize) -> String {
 
 /// The phase, what failed, and the time without a new byte; empty where there is nothing to say.
 fn parts(state: &RescueState, now: Instant) -> [String; 3] {
-    let phase = format!("{}, pass {}", state.phase.name(), state.pass);
+    let paused = state.temperature.filter(|temperature| temperature.is_paused);
+    let paused = paused.map(|temperature| format!(", paused at {:.0} °C", temperature.celsius)).unwrap_or_default();
+    let phase = format!("{}, pass {}{paused}", state.phase.name(), state.pass);
     let bytes_and_areas = |statuses: &[Status]| {
         let bytes: u64 = statuses.iter().map(|status| state.map.bytes(*status)).sum();
         let areas = state.map.blocks().filter(|block| statuses.contains(&block.status)).count() as u64;

@@ -1,8 +1,9 @@
 //! Copying: what was not tried, in clusters, in up to five passes.
+use super::heads::Heads;
 use super::located::Divided;
 use super::now::Now;
 use super::sectors::in_cluster;
-use crate::core::rescue::{RescueStatus, Status};
+use crate::core::rescue::{FailingHead, RescueStatus, Status};
 use crate::core::{Extent, ExtentSet};
 
 /// The last pass, which skips nothing.
@@ -20,6 +21,8 @@ pub(super) struct Copying {
     skip_bytes: u64,
     /// Whether a pass skipped something because a read was slow.
     was_slow: bool,
+    /// The heads that fail, which the first pass goes around.
+    heads: Heads,
 }
 
 impl Copying {
@@ -39,7 +42,8 @@ impl Copying {
     }
 
     fn begin(pass: u32, now: &Now<'_>) -> Self {
-        let mut begun = Copying { pass, cursor: 0, skip_bytes: now.plan.skip_bytes[0], was_slow: false };
+        let (heads, skip_bytes) = (Heads::new(now.plan.cluster_bytes), now.plan.skip_bytes[0]);
+        let mut begun = Copying { pass, cursor: 0, skip_bytes, was_slow: false, heads };
         if begun.is_backward(now) {
             begun.cursor = now.state.map.len_bytes();
         }
@@ -63,8 +67,62 @@ impl Copying {
         Some(Copying { was_slow: self.was_slow, ..Copying::begin(pass, now) })
     }
 
-    /// The next cluster.
+    /// The next cluster. The first pass leaves what a failing head cannot read.
     pub(super) fn next(&mut self, now: &mut Now<'_>) -> Option<Extent> {
+        loop {
+            let before = self.cursor;
+            let extent = self.next_untried(now)?;
+            let Some(cursor) = self.around(extent, now) else { return Some(extent) };
+            debug_assert_ne!(cursor, before, "it makes progress");
+            self.cursor = cursor;
+        }
+    }
+
+    /// Where the pass continues instead of reading `extent`, if a failing head is predicted there.
+    fn around(&mut self, extent: Extent, now: &Now<'_>) -> Option<u64> {
+        if !self.skips_heads(now) {
+            return None;
+        }
+        let (cluster, len) = (now.plan.cluster_bytes, now.state.map.len_bytes());
+        let from = self.place(extent, now).0;
+        let to = self.heads.around(from) / cluster * cluster;
+        let to = if self.is_backward(now) { len.saturating_sub(to) } else { to };
+        let is_behind = if self.is_backward(now) { to < extent.offset } else { to >= extent.end() };
+        is_behind.then_some(to)
+    }
+
+    fn skips_heads(&self, now: &Now<'_>) -> bool {
+        self.pass == 1 && now.plan.skip_bytes[0] > 0
+    }
+
+    /// Start and end of `extent` in the direction of the pass.
+    fn place(&self, extent: Extent, now: &Now<'_>) -> (u64, u64) {
+        let len = now.state.map.len_bytes();
+        if self.is_backward(now) { (len - extent.end(), len - extent.offset) } else { (extent.offset, extent.end()) }
+    }
+
+    /// Called with each result of a read while copying.
+    fn heed(&mut self, extent: Extent, good: bool, now: &mut Now<'_>) {
+        if !self.skips_heads(now) {
+            return;
+        }
+        let (from, to) = self.place(extent, now);
+        if good {
+            self.heads.on_good(from, to);
+            return;
+        }
+        self.heads.on_bad(from);
+        for head in self.heads.found() {
+            let is_known =
+                |known: &FailingHead| known.period_bytes.abs_diff(head.period_bytes) < known.period_bytes / 2;
+            match now.state.heads.iter_mut().find(|known| is_known(known)) {
+                Some(known) => *known = head,
+                None => now.state.heads.push(head),
+            }
+        }
+    }
+
+    fn next_untried(&mut self, now: &mut Now<'_>) -> Option<Extent> {
         let (cluster, map) = (now.plan.cluster_bytes, &now.state.map);
         let (extent, cursor) = if self.is_backward(now) {
             let part = map.previous(Status::Untried, self.cursor, domain(now))?;
@@ -80,6 +138,7 @@ impl Copying {
     }
 
     pub(super) fn on_read(&mut self, extent: Extent, slow: bool, now: &mut Now<'_>) {
+        self.heed(extent, !slow, now);
         if !slow {
             self.skip_bytes = now.plan.skip_bytes[0];
             return;
@@ -91,6 +150,7 @@ impl Copying {
     }
 
     pub(super) fn on_failed(&mut self, extent: Extent, now: &mut Now<'_>) {
+        self.heed(extent, false, now);
         let sector = now.plan.sector_bytes;
         // A single sector needs no search.
         now.state.map.set(extent, if extent.len <= sector { Status::Bad } else { Status::Untrimmed });
@@ -101,6 +161,7 @@ impl Copying {
 
     /// Called when the read of `extent` failed at a known sector.
     pub(super) fn on_divided(&mut self, extent: Extent, divided: Divided, now: &mut Now<'_>) {
+        self.heed(extent, false, now);
         now.state.map.set(divided.after, Status::Untrimmed);
         if self.pass < SWEEP {
             self.skip(extent, now);

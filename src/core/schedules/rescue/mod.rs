@@ -1,6 +1,7 @@
 //! The schedule of a rescue: the phases of GNU ddrescue, decided by the result of each read.
 mod caution;
 mod copying;
+mod heads;
 mod limits;
 mod located;
 mod now;
@@ -38,6 +39,8 @@ struct Rescue {
     caution: Caution,
     limits: Limits,
     located: Located,
+    /// Whether the last answer was to wait because the source is too hot.
+    is_paused: bool,
     /// Blocks that are neither failed nor written.
     unfinished: u32,
     logs: Vec<Box<dyn RescueLog>>,
@@ -53,7 +56,17 @@ pub fn rescue(plan: RescuePlan, state: SharedRescue, mut logs: Vec<Box<dyn Rescu
         Work::Copying(copying)
     };
     let (caution, limits) = (Caution::new(plan.cluster_bytes, plan.slow_bytes_per_s), Limits::new(Instant::now()));
-    Box::new(Rescue { plan, state, work, caution, limits, located: Located::new(), unfinished: 0, logs })
+    Box::new(Rescue {
+        plan,
+        state,
+        work,
+        caution,
+        limits,
+        located: Located::new(),
+        is_paused: false,
+        unfinished: 0,
+        logs,
+    })
 }
 
 impl Rescue {
@@ -120,6 +133,10 @@ impl Schedule for Rescue {
     fn next(&mut self, block_bytes: u32) -> io::Result<Next> {
         debug_assert!(self.plan.cluster_bytes <= u64::from(block_bytes), "a cluster is at most a block");
         loop {
+            self.is_paused = locked(&self.state).is_paused();
+            if self.is_paused {
+                return Ok(Next::Wait);
+            }
             let stopped = self.limits.stopped(&self.plan, &locked(&self.state), Instant::now());
             if let Some(stopped) = stopped {
                 self.state().stopped = Some(stopped);
@@ -156,6 +173,10 @@ impl Schedule for Rescue {
         let state = self.state();
         let first = state.map.blocks().next().filter(|first| first.status == Status::Finished);
         first.map_or(Extent::new(0, 0), |first| first.extent)
+    }
+
+    fn is_paused(&self) -> bool {
+        self.is_paused
     }
 
     fn depends_on_results(&self) -> bool {
