@@ -1343,7 +1343,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__rescue)
-            opts="-r -R -n -N -A -M -m -K -a -Z -E -T -y -v -q -h --retries --reverse --no-scrape --no-trim --try-again --retrim --domain --skip-size --min-slow-rate --passthrough --read-timeout --reconnect --max-temperature --max-read-rate --max-error-rate --stop-after --yes --expect --progress --verbose --quiet --log-events --log-rates --log-reads --json --units --help"
+            opts="-r -R -n -N -A -M -m -F -K -a -Z -E -T -y -v -q -h --retries --reverse --no-scrape --no-trim --try-again --retrim --domain --fill --skip-size --min-slow-rate --passthrough --read-timeout --reconnect --max-temperature --max-read-rate --max-error-rate --stop-after --yes --expect --progress --verbose --quiet --log-events --log-rates --log-reads --json --units --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1390,6 +1390,20 @@ _haul() {
                     fi
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --fill)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                -F)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
                     fi
                     return 0
                     ;;

@@ -115,6 +115,7 @@ fn every_option_sets_its_field() {
         shard_of: None,
         is_shard: false,
         rescue: false,
+        fills: false,
         source: "src".to_owned(),
         dest: "dst".to_owned(),
         // Conflicts with DST.

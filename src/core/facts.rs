@@ -38,6 +38,8 @@ pub enum EndpointKind {
     Null,
     /// The test pattern: generated as a source, checked as a dest.
     Pattern,
+    /// Data that `haul rescue --fill` repeats in the areas of a map.
+    Fill,
     /// Memory, for tests.
     Memory,
     /// A compressed file whose content is read: bytes in order.
@@ -83,6 +85,7 @@ impl EndpointKind {
             EndpointKind::Endless => "endless device",
             EndpointKind::Null => "null device",
             EndpointKind::Pattern => "test pattern",
+            EndpointKind::Fill => "fill data",
             EndpointKind::Memory => "memory",
             EndpointKind::Compressed | EndpointKind::CompressedDest => "compressed file",
             EndpointKind::Manifest => "manifest",

@@ -149,7 +149,11 @@ fn open_stored(opening: Opening<'_>) -> Result<Arc<dyn Endpoint>> {
         | EndpointKind::FileStream => pipe::open(opening),
         EndpointKind::Endless | EndpointKind::Null => null::open(opening),
         EndpointKind::Pattern => Err(opening.error(Kind::Unsupported, ": the test pattern has no path")),
-        EndpointKind::Memory | EndpointKind::Manifest | EndpointKind::Compressed | EndpointKind::CompressedDest => {
+        EndpointKind::Fill
+        | EndpointKind::Memory
+        | EndpointKind::Manifest
+        | EndpointKind::Compressed
+        | EndpointKind::CompressedDest => {
             Err(opening.error(Kind::Unsupported, ": it cannot be opened"))
         }
     }

@@ -236,13 +236,25 @@ fn has_rescued(name: &str, map: &RescueMap, dest: &Facts) -> Result<()> {
 /// The bytes that the mapfile at `path` lists as finished.
 ///
 /// # Errors
-/// It cannot be read, or is not a mapfile.
+/// As for [`read_map`].
 pub(crate) fn domain(path: &Path) -> Result<ExtentSet> {
+    read_map(path).map(|map| map.sets().finished)
+}
+
+/// Whether the mapfile names this side as its source.
+pub(crate) fn is_source_of(map: &Mapfile, side: &Facts) -> bool {
+    source_of(map).is_some_and(|then| then.mismatches(Side::Source, &SideIdentity::of(side, 0)).is_empty())
+}
+
+/// The mapfile at `path`.
+///
+/// # Errors
+/// It cannot be read, or is not a mapfile.
+pub(crate) fn read_map(path: &Path) -> Result<Mapfile> {
     let name = path.display().to_string();
     let failed = |error: FileError| Error::new(Kind::Open, format!("cannot open map {name}")).because(error.into());
     let file = open_to_read(path).map_err(failed)?;
-    let map = Mapfile::parse(BufReader::new(file)).map_err(|fault| fault.into_error(&name))?;
-    Ok(map.sets().finished)
+    Mapfile::parse(BufReader::new(file)).map_err(|fault| fault.into_error(&name))
 }
 
 #[cfg(test)]

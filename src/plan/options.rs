@@ -234,6 +234,8 @@ pub struct Options {
     pub bmap: BlockMapChoice,
     /// The block map, whose ranges are those of both sides.
     pub block_map: Option<Arc<BlockMap>>,
+    /// Whether data is repeated in the areas of a map (`haul rescue --fill`), which are the ranges of both sides.
+    pub fills: bool,
     /// The ranges of each side, by [`Side::index`], which are all that is copied; `None`: one run of bytes.
     pub ranges: [Option<AddressMap>; 2],
     /// `None`: auto.
@@ -322,6 +324,9 @@ impl Options {
 
     /// The option that lists the ranges of `side`.
     pub(crate) fn ranges_option(&self, side: Side) -> &'static str {
+        if self.fills {
+            return "--fill";
+        }
         if self.block_map.is_some() {
             return "--bmap";
         }

@@ -170,11 +170,7 @@ impl Bench {
         write("from", b"1M 64K\n0 4K\n");
         write("to", b"64K 68K\n");
         fs::create_dir(directory.join("backup")).expect("the directory can be created");
-        for name in ["sdb.map", "sdb.img.map", "monday.map", "tuesday.map", "first.map", "second.map"] {
-            if line.contains("journal import") || line.starts_with("haul map ") {
-                write(name, format!("# Mapfile.\n0x0 + 1\n0x0 {DISK_BYTES:#x} +\n").as_bytes());
-            }
-        }
+        maps(line).iter().for_each(|(name, text)| write(name, text.as_bytes()));
         let creates = line.starts_with("haul copy") || line.starts_with("haul rescue");
         if line.contains("used.map") {
             write("used.map", format!("0x0 + 1\n0x0 0x10000 +\n0x10000 {:#x} ?\n", DISK_BYTES - 65536).as_bytes());
@@ -271,6 +267,20 @@ impl Bench {
 }
 
 /// Runs all commands, each in a separate directory; returns the failures.
+/// The maps that `line` reads: of a disk that was rescued, or of which the first part was.
+fn maps(line: &str) -> Vec<(&'static str, String)> {
+    let whole = || format!("# Mapfile.\n0x0 + 1\n0x0 {DISK_BYTES:#x} +\n");
+    let part = || format!("0x0 + 1\n0x0 0x10000 +\n0x10000 {:#x} ?\n", DISK_BYTES - 65536);
+    let mut maps = Vec::new();
+    if line.contains("journal import") || line.starts_with("haul map ") {
+        let names = ["sdb.map", "sdb.img.map", "monday.map", "tuesday.map", "first.map", "second.map"];
+        maps.extend(names.map(|name| (name, whole())));
+    }
+    let of_part = [("used.map", "used.map"), ("--fill ", "sdb.img.map")];
+    maps.extend(of_part.into_iter().filter(|(word, _)| line.contains(word)).map(|(_, name)| (name, part())));
+    maps
+}
+
 fn complaints(commands: &[String]) -> Vec<String> {
     let Some(bench) = Bench::new() else { return Vec::new() };
     let mut complaints = Vec::new();

@@ -74,6 +74,7 @@ mod reflink;
 mod refusals;
 mod report_pages;
 mod rescue;
+mod rescue_fill;
 mod rescue_output;
 mod resume;
 mod resume_corners;

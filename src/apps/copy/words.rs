@@ -325,6 +325,7 @@ impl Words for CopyArguments {
         }
         Ok(Options {
             rescue: false,
+            fills: false,
             source: self.source.map(|source| address("SRC", source)).transpose()?.unwrap_or_default(),
             shard_of: self.shard.wish()?,
             is_shard: false,

@@ -35,7 +35,7 @@ pub(super) fn are_separate(map: &PathBuf, options: &RescueOptions, sides: &[&Fac
     Ok(())
 }
 
-fn not_a_side(name: &str, path: &Path, sides: &[&Facts]) -> Result<()> {
+pub(super) fn not_a_side(name: &str, path: &Path, sides: &[&Facts]) -> Result<()> {
     let Some(side) = sides.iter().find(|side| beside::leads_to(path, side)) else { return Ok(()) };
     let what = format!("{name} {} is {}, a side of the rescue", path.display(), side.address);
     Err(Error::new(Kind::Refused, what).advise("Nothing was written. Name another file."))

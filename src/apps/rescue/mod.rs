@@ -1,5 +1,6 @@
 //! `haul rescue`.
 mod decide;
+mod fill;
 mod options;
 pub(in crate::apps) mod words;
 

@@ -1,4 +1,5 @@
 //! What the user asked for.
+use crate::core::rescue::Status;
 use crate::job::Care;
 use crate::ledger::RescueLogKind;
 use crate::plan::Options;
@@ -25,6 +26,17 @@ pub(crate) struct RescueOptions {
     pub(in crate::apps) error_bytes_per_s_max: Option<u64>,
     pub(in crate::apps) care: Care,
     pub(in crate::apps) stop_after: Option<Duration>,
+    /// What to fill, instead of a rescue.
+    pub(in crate::apps) fill: Option<FillOptions>,
     /// What to log, and where.
     pub(in crate::apps) logs: Vec<(RescueLogKind, PathBuf)>,
+}
+
+/// What `--fill` asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FillOptions {
+    /// The statuses whose areas are filled.
+    pub(in crate::apps) statuses: Vec<Status>,
+    /// Whether each sector begins with its location.
+    pub(in crate::apps) located: bool,
 }

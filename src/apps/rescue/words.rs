@@ -2,7 +2,8 @@
 use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;
 use crate::apps::not_started::{RESCUE, report_not_started};
-use crate::apps::rescue::options::RescueOptions;
+use crate::apps::rescue::fill::fill;
+use crate::apps::rescue::options::{FillOptions, RescueOptions};
 use crate::cli::defaults::Defaults;
 use crate::cli::expect;
 use crate::cli::help::{self, ENVIRONMENT, FILES, SIZES};
@@ -10,7 +11,7 @@ use crate::cli::shown::VerbosityArguments;
 use crate::cli::words;
 use crate::cli::words::address;
 use crate::core::Error;
-use crate::core::rescue::ReadLimits;
+use crate::core::rescue::{FILLABLE, ReadLimits};
 use crate::job::Care;
 use crate::ledger::RescueLogKind;
 use crate::plan::{Decompress, Expectation, JournalChoice, Options, PassthroughMode, ProgressStyle, When};
@@ -26,6 +27,28 @@ const SEE_ALSO: &str = "# SEE ALSO\nhaul(1), haul-copy(1), haul-map(1), ddrescue
 
 /// Smallest size to skip, as in GNU ddrescue, in bytes.
 const SKIP_BYTES_MIN: u64 = 64 << 10;
+
+/// Options about reading, which `--fill` does not do.
+const NOT_WITH_FILL: [&str; 18] = [
+    "retries",
+    "reverse",
+    "no_scrape",
+    "no_trim",
+    "try_again",
+    "retrim",
+    "skip_size",
+    "min_slow_rate",
+    "passthrough",
+    "read_timeout",
+    "reconnect",
+    "max_temperature",
+    "max_read_rate",
+    "max_error_rate",
+    "stop_after",
+    "log_events",
+    "log_rates",
+    "log_reads",
+];
 
 /// The properties of one `--expect`. An alias, so that clap treats it as one value.
 type Expectations = Vec<Expectation>;
@@ -99,6 +122,16 @@ pub(crate) struct RescueArguments {
     /// outside of them is read.
     #[arg(long, short = 'm', value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Method")]
     domain: Option<OsString>,
+
+    /// Rescue nothing: fill what was not rescued with data
+    ///
+    /// Rescue nothing, and read no disk: write copies of the data in SRC, a file or - for standard input, to the areas
+    /// of DST that have one of these statuses in the map: ? not tried, * not trimmed, / not scraped, - bad sectors.
+    /// With l, each sector begins with its position and status. Rescued areas are never written to, and the map is
+    /// not changed, so that the rescue can continue.
+    #[arg(long, short = 'F', value_name = "STATUSES", value_parser = fill_statuses, help_heading = "Method")]
+    #[arg(allow_hyphen_values = true, conflicts_with_all = NOT_WITH_FILL)]
+    fill: Option<FillOptions>,
 
     /// Bytes to skip after a failed read: FIRST or FIRST,MOST
     ///
@@ -254,6 +287,21 @@ fn reconnect(text: &str) -> Result<Reconnect, String> {
     if text == "never" { Ok(Reconnect(None)) } else { words::time(text).map(|time| Reconnect(Some(time))) }
 }
 
+fn fill_statuses(text: &str) -> Result<FillOptions, String> {
+    let accepted = "accepted: letters of ? * / -, and l for the location of each sector";
+    let (mut statuses, mut located) = (Vec::new(), false);
+    for letter in text.chars() {
+        match FILLABLE.into_iter().find(|status| status.letter() == letter) {
+            Some(status) if statuses.contains(&status) => {}
+            Some(status) => statuses.push(status),
+            None if letter == 'l' => located = true,
+            None if letter == '+' => return Err(format!("rescued areas (+) are never filled; {accepted}")),
+            None => return Err(accepted.to_owned()),
+        }
+    }
+    if statuses.is_empty() { Err(accepted.to_owned()) } else { Ok(FillOptions { statuses, located }) }
+}
+
 fn skip_size(text: &str) -> Result<SkipSize, String> {
     let (first, most) = text.split_once(',').map_or((text, None), |(first, most)| (first, Some(most)));
     let size = |text: &str| words::offset(text).map_err(|error| error.to_string());
@@ -320,6 +368,7 @@ impl Words for RescueArguments {
                 celsius_max: self.max_temperature,
             },
             stop_after: self.stop_after,
+            fill: self.fill,
             logs,
         })
     }
@@ -330,10 +379,19 @@ impl Words for RescueArguments {
     }
 
     fn refuse(options: &RescueOptions, call: &Call<'_>, error: Error) -> crate::core::Result<Exit> {
-        report_not_started(Err(error), RESCUE, &options.copy, call.words, call.out)
+        report_not_started(Err(error), report_of(options), &options.copy, call.words, call.out)
     }
 
     fn run(options: &RescueOptions, call: &Call<'_>) -> crate::core::Result<Exit> {
-        report_not_started(super::rescue(options, call), RESCUE, &options.copy, call.words, call.out)
+        let result = match &options.fill {
+            Some(how) => fill(options, how, call),
+            None => super::rescue(options, call),
+        };
+        report_not_started(result, report_of(options), &options.copy, call.words, call.out)
     }
+}
+
+/// The name of the JSON report: filling is a copy of data to the areas of a map.
+fn report_of(options: &RescueOptions) -> &'static str {
+    if options.fill.is_some() { "copy" } else { RESCUE }
 }

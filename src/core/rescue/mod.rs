@@ -1,10 +1,12 @@
 //! Rescues: the status of each part of a failing source, in the terms of GNU ddrescue.
+mod fill;
 mod log;
 mod map;
 mod state;
 mod status;
 mod time_limits;
 
+pub use fill::{FILL_BYTES, FILLABLE, Fill};
 pub use log::{ReadResult, RescueLog};
 pub use map::RescueMap;
 pub use state::{FailingHead, RescuePlan, RescueState, RescueStopped, SharedRescue, Temperature};

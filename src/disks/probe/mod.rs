@@ -185,6 +185,7 @@ fn look(address: &str, side: Side, snapshot: &Snapshot, through: bool) -> Result
         | EndpointKind::Object
         | EndpointKind::Null
         | EndpointKind::Pattern
+        | EndpointKind::Fill
         | EndpointKind::Memory
         | EndpointKind::Compressed
         | EndpointKind::CompressedDest

@@ -113,6 +113,7 @@ fn source_len(source: &Facts) -> Option<u64> {
         | EndpointKind::HttpStream
         | EndpointKind::Object
         | EndpointKind::Pattern
+        | EndpointKind::Fill
         | EndpointKind::Memory
         | EndpointKind::Compressed
         | EndpointKind::CompressedDest

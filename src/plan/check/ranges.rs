@@ -36,7 +36,7 @@ fn on_side(asked: &PlanInput, side: Side, grows: bool) -> Result<()> {
     let (facts, option) = (asked.facts(side), asked.options.ranges_option(side));
     let name = named(side, facts);
     let has_offsets = match facts.kind {
-        EndpointKind::Memory => true,
+        EndpointKind::Memory | EndpointKind::Fill => true,
         EndpointKind::Null => side == Side::Dest,
         // Its ranges ascend, and what lies between them is decompressed and discarded.
         EndpointKind::Compressed => asked.options.block_map.is_some(),

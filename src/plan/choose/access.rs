@@ -337,6 +337,7 @@ pub(crate) fn buffered(facts: &Facts) -> Cache {
         | EndpointKind::Endless
         | EndpointKind::Null
         | EndpointKind::Pattern
+        | EndpointKind::Fill
         | EndpointKind::Memory
         | EndpointKind::Manifest => Cache::Keep,
     }

@@ -118,6 +118,7 @@ pub(super) fn kind_name(side: &PlanSide) -> &'static str {
         EndpointKind::Endless => "endless",
         EndpointKind::Null => "null",
         EndpointKind::Pattern => "pattern",
+        EndpointKind::Fill => "fill",
         EndpointKind::Memory => "memory",
         EndpointKind::Compressed | EndpointKind::CompressedDest => "compressed_file",
         EndpointKind::Manifest => "manifest",
