@@ -30,6 +30,9 @@ _haul() {
             haul,dd)
                 cmd="haul__subcmd__dd"
                 ;;
+            haul,finish)
+                cmd="haul__subcmd__finish"
+                ;;
             haul,help)
                 cmd="haul__subcmd__help"
                 ;;
@@ -48,6 +51,9 @@ _haul() {
             haul,pattern)
                 cmd="haul__subcmd__pattern"
                 ;;
+            haul,plan)
+                cmd="haul__subcmd__plan"
+                ;;
             haul,profile)
                 cmd="haul__subcmd__profile"
                 ;;
@@ -62,6 +68,9 @@ _haul() {
                 ;;
             haul,sgp_dd)
                 cmd="haul__subcmd__sgp_dd"
+                ;;
+            haul,status)
+                cmd="haul__subcmd__status"
                 ;;
             haul,tune)
                 cmd="haul__subcmd__tune"
@@ -136,7 +145,7 @@ _haul() {
 
     case "${cmd}" in
         haul)
-            opts="-h -V --help --version copy rescue map verify manifest pattern journal tune profile list config dd sg_dd sgp_dd sgm_dd help version"
+            opts="-h -V --help --version copy rescue map verify manifest pattern journal plan status finish tune profile list config dd sg_dd sgp_dd sgm_dd help version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -168,7 +177,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__copy)
-            opts="-c -y -n -b -l -v -q -h --also --independent --skip --seek --count --time --ranges --source-ranges --destination-ranges --ranges-unit --yes --expect --choose --choose-max --verify --delta --manifest --manifest-block --dry-run --no-flush --on-error --decompress --as-is --compress --checksum --no-checksum --bmap --no-bmap --resume --restart --journal --no-journal --checkpoint --mapfile --sparse --reflink --direct --passthrough --command-timeout --offload --engine --block-size --depth --limit --hash --progress --verbose --quiet --no-estimate --json --label --report --units --help"
+            opts="-c -y -n -b -l -v -q -h --also --independent --skip --seek --count --time --ranges --source-ranges --destination-ranges --ranges-unit --plan --shard --yes --expect --choose --choose-max --verify --delta --manifest --manifest-block --dry-run --no-flush --on-error --decompress --as-is --compress --checksum --no-checksum --bmap --no-bmap --resume --restart --journal --no-journal --checkpoint --mapfile --sparse --reflink --direct --passthrough --command-timeout --offload --engine --block-size --depth --limit --hash --progress --verbose --quiet --no-estimate --json --label --report --units --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -259,6 +268,28 @@ _haul() {
                     return 0
                     ;;
                 --ranges-unit)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --plan)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --shard)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -516,8 +547,26 @@ _haul() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        haul__subcmd__finish)
+            opts="-y -h --abort --yes --json --units --help"
+            if [[ ${cur} == -* ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            _haul_paths "${cur}"
+            return 0
+            ;;
         haul__subcmd__help)
-            opts="copy rescue map verify manifest pattern journal tune profile list config dd sg_dd sgp_dd sgm_dd help version"
+            opts="copy rescue map verify manifest pattern journal plan status finish tune profile list config dd sg_dd sgp_dd sgm_dd help version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1210,6 +1259,103 @@ _haul() {
             _haul_paths "${cur}"
             return 0
             ;;
+        haul__subcmd__plan)
+            opts="-c -y -n -l -h --shard-size --shards --state --lease --skip --seek --count --yes --expect --dry-run --restart --verify --on-error --sparse --limit --json --units --help"
+            if [[ ${cur} == -* ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --shard-size)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --shards)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --state)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lease)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --skip)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --seek)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --count)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                -c)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --expect)
+                    COMPREPLY=($(compgen -W "serial= model= wwn= size= etag=" -- "${cur}"))
+                    return 0
+                    ;;
+                --on-error)
+                    COMPREPLY=($(compgen -W "stop skip retry:3 retry:3,skip" -- "${cur}"))
+                    return 0
+                    ;;
+                --sparse)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                -l)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            _haul_paths "${cur}"
+            return 0
+            ;;
         haul__subcmd__profile)
             opts="-y -h --timing --offset --place --read-buffer --buffer-sizes --echo-buffer --positions --sustained --time --engine --random --block-size --depth --range --seed --requests --slower-than --write --destroy --yes --expect --json --csv --label --report --units --help"
             if [[ ${cur} == -* ]] ; then
@@ -1602,6 +1748,24 @@ _haul() {
                     ;;
             esac
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        haul__subcmd__status)
+            opts="-h --watch --json --units --help"
+            if [[ ${cur} == -* ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            _haul_paths "${cur}"
             return 0
             ;;
         haul__subcmd__tune)

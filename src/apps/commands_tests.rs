@@ -109,8 +109,7 @@ fn every_option_sets_its_field() {
                 serial=1,size=1M --expect model=x -n --progress json --json --no-estimate --passthrough=dest \
                 --command-timeout 9 --offload --on-error retry:3,skip --delta --verify=sample:0.5% --manifest m \
                 --manifest-block 1M --decompress --compress xz:1 --checksum sums --time 5m -vv --label night \
-                --mapfile map \
-                --resume --journal j --checkpoint 0.5 --also other --also=third --independent src dst";
+                --mapfile map --resume --journal j --checkpoint 0.5 --also other --also=third --independent src dst";
     let wanted = Options {
         shard_of: None,
         is_shard: false,
@@ -118,16 +117,14 @@ fn every_option_sets_its_field() {
         fills: false,
         source: "src".to_owned(),
         dest: "dst".to_owned(),
-        // Conflicts with DST.
-        choose_from: ChooseFrom::Removable,
+        choose_from: ChooseFrom::Removable, // Conflicts with DST.
         choose_max_bytes: None,
         also: vec!["other".to_owned(), "third".to_owned()],
         independent: true,
         skip_bytes: Some(1024),
         seek_bytes: Some(63 * 512),
         count_bytes: Some(4096),
-        // Conflicts with --skip, --seek and --count.
-        range_lists: RangeLists::default(),
+        range_lists: RangeLists::default(), // Conflicts with --skip, --seek and --count.
         ranges: [None, None],
         engine: Some(EngineKind::Ring),
         block_bytes: Some(4096),

@@ -51,6 +51,6 @@ pub(crate) struct CertaintyArguments {
     ///
     /// Block size of --manifest and --verify: a power of two from 64K to 1G.
     #[arg(long, value_name = "SIZE", value_parser = words::manifest_block, allow_hyphen_values = true)]
-    #[arg(help_heading = "Certainty")]
+    #[arg(help_heading = "Certainty", hide_short_help = true)]
     pub(crate) manifest_block: Option<u64>,
 }

@@ -153,8 +153,6 @@ fn open_stored(opening: Opening<'_>) -> Result<Arc<dyn Endpoint>> {
         | EndpointKind::Memory
         | EndpointKind::Manifest
         | EndpointKind::Compressed
-        | EndpointKind::CompressedDest => {
-            Err(opening.error(Kind::Unsupported, ": it cannot be opened"))
-        }
+        | EndpointKind::CompressedDest => Err(opening.error(Kind::Unsupported, ": it cannot be opened")),
     }
 }

@@ -172,9 +172,6 @@ impl Bench {
         fs::create_dir(directory.join("backup")).expect("the directory can be created");
         maps(line).iter().for_each(|(name, text)| write(name, text.as_bytes()));
         let creates = line.starts_with("haul copy") || line.starts_with("haul rescue");
-        if line.contains("used.map") {
-            write("used.map", format!("0x0 + 1\n0x0 0x10000 +\n0x10000 {:#x} ?\n", DISK_BYTES - 65536).as_bytes());
-        }
         if !creates || line.contains("sdb.img /") || line.contains("--plan") {
             write("sdb.img", &source);
         }

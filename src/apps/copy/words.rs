@@ -239,7 +239,7 @@ pub(crate) struct CopyArguments {
     /// % of the copy's time and data, and at most 5 seconds. haul omits it where three places would exceed that (below
     /// about 3 GiB), with --on-error other than stop, and with --progress none without --json or --report. --dry-run
     /// estimates every copy, for at most 2 seconds.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     no_estimate: bool,
 
     /// Print the report as JSON on standard output

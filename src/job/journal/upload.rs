@@ -12,7 +12,7 @@ pub(super) fn present(journal: &Journal, dest: &Facts) -> Result<Upload> {
     {
         // It was interrupted within its first frame.
         let (id, part_bytes, parts) = (encoding.format.name().to_owned(), encoding.frame_bytes().into(), Vec::new());
-        return Ok(Upload { id, part_bytes, parts });
+        return Ok(Upload { id, part_bytes, parts, shard: None });
     }
     let Some(upload) = &journal.state().upload else {
         let missing = if dest.kind == EndpointKind::Object { "upload" } else { "list of compressed frames" };
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn a_frame_that_is_listed_and_not_durable_is_compressed_again() {
         let parts: Vec<_> = (0..4).map(|number| (number, format!("{number}0"))).collect();
-        let upload = Upload { id: "zstd".to_owned(), part_bytes: 100, parts };
+        let upload = Upload { id: "zstd".to_owned(), part_bytes: 100, parts, shard: None };
         let kept = |extents: &[Extent]| durable_frames(&upload, &extents.iter().copied().collect()).parts.len();
         assert_eq!(kept(&[Extent::new(0, 400)]), 4);
         assert_eq!(kept(&[Extent::new(0, 299)]), 2, "the journal ended before its bytes were claimed");

@@ -45,6 +45,7 @@ impl Frames {
             id: encoding.format.name().to_owned(),
             part_bytes: self.content_bytes.into(),
             parts: listed.map(|(bytes, number)| (number, bytes.to_string())).collect(),
+            shard: None,
         }
     }
 
