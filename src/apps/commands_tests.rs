@@ -148,6 +148,7 @@ fn every_option_sets_its_field() {
         verify: Some(Portion::Sample { per_million: 5000 }),
         manifest: Some("m".to_owned()),
         manifest_block_bytes: Some(1 << 20),
+        manifest_hash: None,
         decompress: crate::plan::Decompress::Always,
         compress: crate::plan::Compress::As(crate::core::Encoding::parse("xz:1").unwrap()),
         bmap: crate::plan::BlockMapChoice::Auto,

@@ -1,13 +1,21 @@
 //! Blocks of a copy and their digests.
-use super::{BlockDigest, Extent, HashKind};
+use super::{BlockDigest, BlockHash, Extent, HashKind};
 
 /// The parameters of per-block digests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BlockDigests {
-    /// The algorithm; [`BlockDigest::is_made_by`] must be true for it.
-    pub kind: HashKind,
+    /// The algorithm.
+    pub hash: BlockHash,
     /// Block size in bytes, a power of two. Blocks begin at multiples of it, counted from the first byte of the copy.
     pub block_bytes: u64,
+}
+
+impl BlockDigests {
+    /// Whether the digest of the whole among `kinds` follows from those of the blocks: a BLAKE3 then needs no second
+    /// digest of all bytes in their order.
+    pub fn give(&self, kinds: &[HashKind]) -> bool {
+        self.hash == BlockHash::Blake3Tree && kinds.contains(&HashKind::Blake3)
+    }
 }
 
 /// A block of a copy and its digest, or a run of zeros.

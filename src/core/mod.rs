@@ -28,6 +28,7 @@ mod facts;
 mod fence;
 mod fleet_status;
 mod hash_kind;
+pub mod hash_tree;
 mod host;
 mod http_address;
 mod http_resource;
@@ -73,7 +74,7 @@ mod zero_bytes;
 
 pub use address::{Address, BEGINNINGS, NbdAddress, NbdServer};
 pub use address_map::{AddressMap, Piece, pieces};
-pub use block_digest::BlockDigest;
+pub use block_digest::{BlockDigest, BlockHash};
 pub use block_map::{BlockMap, DamagedRange, MappedRange};
 pub use buffer::{Arena, Buffer, PAGE_BYTES};
 pub use checkpoint::{CheckpointPlan, CheckpointSink};

@@ -198,6 +198,11 @@ impl Plan {
         self.pattern.map_or(self.route.verb(), |pattern| pattern.act.name())
     }
 
+    /// Whether the BLAKE3 of all data follows from the digests of blocks.
+    pub fn merges_digests(&self) -> bool {
+        self.digest_blocks.is_some_and(|blocks| blocks.give(&self.hashes))
+    }
+
     /// Whether a side has a list of ranges.
     pub fn is_listed(&self) -> bool {
         self.list().is_some()

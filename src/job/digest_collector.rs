@@ -1,9 +1,10 @@
 //! Collects the digests of blocks: for reading back, and for the manifest.
 use crate::core::{
-    AddressMap, BlockDigests, DigestedBlock, Ended, EndpointKind, Error, Event, Extent, ExtentSet, Facts, HashKind,
-    Kind, Observer, Outcome, Plan, Result, Side,
+    AddressMap, BlockDigest, BlockDigests, BlockHash, Digest, DigestedBlock, Ended, EndpointKind, Error, Event, Extent,
+    ExtentSet, Facts, HashKind, Kind, Observer, Outcome, Plan, Result, Side,
 };
 use crate::job::digested::DigestedBlockList;
+use crate::job::whole_digest::WholeDigest;
 use crate::ledger::manifest::{Entry, Head, ManifestFile};
 use crate::ledger::{Fault, SideIdentity};
 use crate::plan::{Delta, Options};
@@ -16,7 +17,7 @@ use std::thread::{self, JoinHandle};
 pub(crate) struct DigestCollector {
     /// `None`: they are not needed.
     kept: Option<DigestedBlockList>,
-    manifest: Option<ManifestWriter>,
+    blocks: Option<BlockThread>,
     /// For a copy that is resumed or limited to differences, whose borders may lie within blocks: only whole
     /// blocks count.
     whole: Option<Grid>,
@@ -36,12 +37,20 @@ impl DigestCollector {
             (None, _) => None,
         };
         let manifest =
-            wanted.map(|(path, renews)| ManifestWriter::begin(path, renews, plan, source, dests)).transpose()?;
+            wanted.map(|(path, renews)| NewManifest::begin(path, renews, plan, source, dests)).transpose()?;
+        let is_requested = options.hashes.contains(&HashKind::Blake3);
+        // Of a manifest that is updated too: the source was read for it.
+        let is_merged = |blocks: &BlockDigests| {
+            plan.merges_digests() || wanted.is_some_and(|(_, renews)| renews) && blocks.hash == BlockHash::Blake3Tree
+        };
+        let whole_digest = plan.digest_blocks.filter(is_merged);
+        let whole_digest = whole_digest.map(|blocks| WholeDigest::new(blocks.block_bytes, is_requested));
+        let blocks = BlockThread::begin(manifest, whole_digest, plan)?;
         let grid = |BlockDigests { block_bytes, .. }| Grid { block_bytes, len: plan.len.unwrap_or(u64::MAX) };
         let in_parts = options.resume || matches!(options.delta, Some(Delta::Manifest(_)));
         let whole = plan.digest_blocks.filter(|_| in_parts).map(grid);
         let kept = (plan.read_back.is_some() || whole.is_some()).then(DigestedBlockList::default);
-        Ok(DigestCollector { kept, manifest, whole })
+        Ok(DigestCollector { kept, blocks, whole })
     }
 
     /// Whole blocks of a resumed copy without a digest; empty for any other copy.
@@ -50,9 +59,9 @@ impl DigestCollector {
         kept.extents().gaps(Extent::new(0, grid.len)).collect()
     }
 
-    /// Whether a manifest is to be written.
-    pub(crate) fn has_manifest(&self) -> bool {
-        self.manifest.is_some()
+    /// Whether each block needs a digest, for a manifest or the digest of all data.
+    pub(crate) fn needs_all(&self) -> bool {
+        self.blocks.is_some()
     }
 
     /// The blocks so far, in any order.
@@ -60,12 +69,12 @@ impl DigestCollector {
         self.kept.take().map(DigestedBlockList::into_blocks).unwrap_or_default()
     }
 
-    /// Ends the manifest: it gets its name if the copy is complete.
+    /// Ends the digest of all data and the manifest, which gets its name if the copy is complete.
     ///
     /// # Errors
-    /// It could not be written.
+    /// It could not be written, or digests are missing.
     pub(crate) fn finish(self, outcome: &mut Outcome) -> Result<()> {
-        self.manifest.map_or(Ok(()), |manifest| manifest.finish(outcome))
+        self.blocks.map_or(Ok(()), |blocks| blocks.finish(outcome))
     }
 }
 
@@ -76,9 +85,9 @@ impl Observer for DigestCollector {
         if let Some(kept) = &self.kept {
             kept.add(block);
         }
-        if let Some(manifest) = &self.manifest {
-            // Fails only if the writing thread has failed, which `finish` reports.
-            let _ = manifest.to_writer.send(block);
+        if let Some(blocks) = &self.blocks {
+            // Fails only if that thread has failed, which `finish` reports.
+            let _ = blocks.to_thread.send(block);
         }
     }
 }
@@ -104,18 +113,72 @@ impl Grid {
     }
 }
 
-/// A manifest in progress, written by a separate thread: a slow file system must not delay the copy.
-struct ManifestWriter {
+/// A thread that receives the digests of blocks: neither a slow file system nor the digests of zeros may delay the
+/// copy.
+struct BlockThread {
+    to_thread: Sender<DigestedBlock>,
+    thread: JoinHandle<(Option<NewManifest>, Option<WholeDigest>)>,
+    /// The place of the digest of all data among those to report.
+    digest_at: Option<usize>,
+}
+
+impl BlockThread {
+    /// `None`: nothing needs the blocks.
+    fn begin(manifest: Option<NewManifest>, whole: Option<WholeDigest>, plan: &Plan) -> Result<Option<Self>> {
+        if manifest.is_none() && whole.is_none() {
+            return Ok(None);
+        }
+        let digest_at = plan.hashes.iter().position(|kind| *kind == HashKind::Blake3);
+        let (to_thread, inbox) = channel::<DigestedBlock>();
+        let work = move || {
+            let (mut manifest, mut whole) = (manifest, whole);
+            for block in inbox {
+                manifest.iter_mut().for_each(|manifest| manifest.add(block));
+                whole.iter_mut().for_each(|whole| whole.add(block));
+            }
+            (manifest, whole)
+        };
+        let thread = thread::Builder::new()
+            .name("haul-manifest".to_owned())
+            .spawn(work)
+            .map_err(|error| Error::new(Kind::Io, "cannot start a thread for digests").because(error))?;
+        Ok(Some(BlockThread { to_thread, thread, digest_at }))
+    }
+
+    fn finish(self, outcome: &mut Outcome) -> Result<()> {
+        drop(self.to_thread);
+        let (manifest, whole) = self.thread.join().expect("the thread for blocks only digests and writes");
+        let is_complete = matches!(outcome.ended, Ended::Complete);
+        let mut merged = Ok(None);
+        if let Some(whole) = whole {
+            // A pass of one block has a digest, which is that of the whole only if the copy has no other block.
+            let lone = outcome.digests.iter().position(|digest| digest.kind == HashKind::Blake3);
+            let lone = lone.map(|at| outcome.digests.remove(at)).and_then(|digest| digest.hex.parse().ok());
+            if is_complete {
+                merged = whole.finish(outcome.claimed.end(), lone);
+                outcome.notes.extend(whole.note());
+            }
+            if let (Ok(Some(digest)), Some(at)) = (&merged, self.digest_at) {
+                let digest = Digest { kind: HashKind::Blake3, hex: digest.to_string() };
+                outcome.digests.insert(at.min(outcome.digests.len()), digest);
+            }
+        }
+        let whole = merged?;
+        manifest.map_or(Ok(()), |manifest| manifest.finish(outcome, whole))
+    }
+}
+
+/// A manifest in progress.
+struct NewManifest {
     path: String,
     /// It replaces an older manifest.
     renews: bool,
     /// The address map of the source.
     on_source: AddressMap,
-    to_writer: Sender<DigestedBlock>,
-    writer: JoinHandle<std::result::Result<ManifestFile, Fault>>,
+    file: std::result::Result<ManifestFile, Fault>,
 }
 
-impl ManifestWriter {
+impl NewManifest {
     fn begin(path: &str, renews: bool, plan: &Plan, source: &Facts, dests: &[&Facts]) -> Result<Self> {
         let blocks = plan.digest_blocks.expect("a plan with a manifest digests blocks");
         // As probed before the copy, like the source: a file that did not exist has no size.
@@ -126,7 +189,7 @@ impl ManifestWriter {
         let head = Head {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             created: format!("{:.0}", jiff::Timestamp::now()),
-            algorithm: blocks.kind,
+            algorithm: blocks.hash,
             block_bytes: blocks.block_bytes,
             len_bytes: plan.len,
             source: SideIdentity::of(source, plan.source.map.start()),
@@ -140,23 +203,19 @@ impl ManifestWriter {
             let mut ranges = plan.side(side).map.ranges().into_iter().flatten();
             ranges.try_for_each(|range| file.add(Entry::Range(side, range))).map_err(|fault| fault.into_error(path))?;
         }
-        let (to_writer, inbox) = channel::<DigestedBlock>();
-        let write = move || {
-            for DigestedBlock { extent, digest } in inbox {
-                file.add(digest.map_or(Entry::Zeros(extent), |digest| Entry::Block { extent, digest }))?;
-            }
-            Ok(file)
-        };
-        let writer = thread::Builder::new()
-            .name("haul-manifest".to_owned())
-            .spawn(write)
-            .map_err(|error| Error::new(Kind::Io, "cannot start a thread to write the manifest").because(error))?;
-        Ok(ManifestWriter { path: path.to_owned(), renews, on_source: plan.source.map.clone(), to_writer, writer })
+        Ok(NewManifest { path: path.to_owned(), renews, on_source: plan.source.map.clone(), file: Ok(file) })
     }
 
-    fn finish(self, outcome: &mut Outcome) -> Result<()> {
-        drop(self.to_writer);
-        let file = self.writer.join().expect("the writer of the manifest only writes");
+    /// Writes one line; after a failure nothing more.
+    fn add(&mut self, DigestedBlock { extent, digest }: DigestedBlock) {
+        let Ok(file) = &mut self.file else { return };
+        let entry = digest.map_or(Entry::Zeros(extent), |digest| Entry::Block { extent, digest });
+        if let Err(fault) = file.add(entry) {
+            self.file = Err(fault);
+        }
+    }
+
+    fn finish(self, outcome: &mut Outcome, whole: Option<BlockDigest>) -> Result<()> {
         if !matches!(outcome.ended, Ended::Complete) {
             outcome.notes.push(match self.renews {
                 true => format!("manifest {} was not updated: the copy is incomplete", self.path),
@@ -164,13 +223,11 @@ impl ManifestWriter {
             });
             return Ok(());
         }
-        let whole = outcome.digests.iter().find(|digest| digest.kind == HashKind::Blake3);
-        let whole = whole.and_then(|digest| digest.hex.parse().ok());
         let unread = outcome.unread[Side::Source.index()].runs.iter();
         // Bytes in several ranges occur several times in the copy.
         let unread: ExtentSet = unread.flat_map(|run| self.on_source.copied_from(run)).collect();
         let unread: Vec<_> = unread.iter().map(Entry::Unread).collect();
-        let finished = file.and_then(|mut file| {
+        let finished = self.file.and_then(|mut file| {
             unread.into_iter().try_for_each(|entry| file.add(entry))?;
             file.close(whole)
         });
@@ -193,7 +250,7 @@ mod tests {
         ) {
             let grid = Grid { block_bytes: 64, len };
             let kept = Some(DigestedBlockList::default());
-            let collector = DigestCollector { kept, manifest: None, whole: Some(grid) };
+            let collector = DigestCollector { kept, blocks: None, whole: Some(grid) };
             let mut there = ExtentSet::new();
             let (mut whole, mut at) = (ExtentSet::new(), 0);
             for (gap, run, zero) in cuts {
@@ -207,7 +264,7 @@ mod tests {
                     let border = if zero { u64::MAX } else { (piece / 64 + 1) * 64 };
                     let extent = Extent::new(piece, border.min(extent.end()) - piece);
                     piece = extent.end();
-                    let digest = (!zero).then(|| BlockDigest::of(HashKind::Blake3, b"any"));
+                    let digest = (!zero).then(|| BlockDigest::blake3(b"any"));
                     collector.on_event(&Event::Digested(DigestedBlock { extent, digest }));
                     there.insert(extent);
                     let block = |number: u64| Extent::new(number * 64, 64.min(len.saturating_sub(number * 64)));

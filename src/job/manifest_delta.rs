@@ -6,7 +6,7 @@
 use crate::core::schedules;
 use crate::core::stages::Checklist;
 use crate::core::{
-    DigestedBlock, Ended, Error, Event, Extent, ExtentSet, Facts, HashKind, Kind, Observer, OnError, Outcome, Plan,
+    BlockHash, DigestedBlock, Ended, Error, Event, Extent, ExtentSet, Facts, Kind, Observer, OnError, Outcome, Plan,
     Result, Side,
 };
 use crate::disks;
@@ -53,7 +53,7 @@ impl ManifestDelta {
         let manifest = manifest::open(path)?;
         let head = &manifest.head;
         let refused = |what: String, advice: &str| Err(Error::new(Kind::Usage, what).advise(advice));
-        if head.algorithm != HashKind::Blake3 {
+        if head.algorithm == BlockHash::Sha256 {
             let what = format!("--delta={path}: its digests are {}, but copies use BLAKE3", head.algorithm.name());
             return refused(what, "Use --delta without a manifest, which reads the destination.");
         }
@@ -64,9 +64,10 @@ impl ManifestDelta {
         Ok(Some(ManifestDelta { path: path.clone(), manifest }))
     }
 
-    /// The options with the block size of the manifest.
+    /// The options with the block size and the algorithm of the manifest.
     pub(crate) fn adjust(&self, options: &Options) -> Options {
-        Options { manifest_block_bytes: Some(self.manifest.head.block_bytes), ..options.clone() }
+        let head = &self.manifest.head;
+        Options { manifest_block_bytes: Some(head.block_bytes), manifest_hash: Some(head.algorithm), ..options.clone() }
     }
 
     /// Refuses a dest that the manifest does not describe, or no longer describes.

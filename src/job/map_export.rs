@@ -1,6 +1,5 @@
 //! Makes a block map of a manifest.
-use crate::core::stages::Hasher;
-use crate::core::{BlockDigest, BlockMap, Error, Extent, HashKind, Kind, MappedRange, Result};
+use crate::core::{BlockDigest, BlockHash, BlockMap, Error, Extent, HashKind, Kind, MappedRange, Result};
 use crate::files::{self, DirectoryEntry, FileError, NewFile, Visibility};
 use crate::ledger::bmap;
 use crate::ledger::manifest::Manifest;
@@ -87,23 +86,18 @@ impl Image<'_> {
     }
 
     /// The SHA-256 of a block, which is compared with its digest in the manifest.
-    fn digest(&self, extent: Extent, expected: Option<BlockDigest>, kind: HashKind) -> Result<String> {
+    fn digest(&self, extent: Extent, expected: Option<BlockDigest>, hash: BlockHash) -> Result<String> {
         let mut bytes = vec![0; extent.len as usize];
         self.file.read_exact_at(&mut bytes, extent.offset).map_err(|cause| {
             let what = format!("cannot read image {}", self.path);
             Error { offset: Some(extent.offset), ..Error::new(Kind::Io, what).because(cause) }
         })?;
-        let of = |kind| {
-            let mut hasher = Hasher::new(kind);
-            hasher.update(&bytes);
-            hasher.finish()
-        };
         let is_same = match expected {
-            Some(expected) => of(kind) == expected.to_string(),
+            Some(expected) => hash.digest(extent.offset, &bytes) == expected,
             None => bytes.iter().all(|byte| *byte == 0),
         };
         if is_same {
-            return Ok(of(HashKind::Sha256));
+            return Ok(BlockHash::Sha256.digest(extent.offset, &bytes).to_string());
         }
         let what = format!("{} is not the image of the manifest: a block differs", self.path);
         let error = Error { offset: Some(extent.offset), ..Error::new(Kind::Corrupt, what) };

@@ -38,6 +38,7 @@ mod temperature;
 mod time_limit;
 pub(crate) mod undo;
 mod verify_dests;
+mod whole_digest;
 
 use crate::core::{EngineKind, Host};
 use crate::engine;

@@ -24,14 +24,14 @@ pub(super) fn one(session: &Session, written: CopiedDest<'_>, collector: &mut Di
     let len = outcome.claimed.end();
     if !matches!(outcome.ended, Ended::Complete) {
         if let (Some(digests), false) = (plan.digest_blocks, behind.is_empty()) {
-            let list = Checklist::new(digests.kind, collector.take());
+            let list = Checklist::new(digests.hash, collector.take());
             outcome.verified = Some(read_back::so_far(digests.block_bytes, &behind, &list));
         }
         return;
     }
     let sample = read_back::drawn(plan, len);
     let mut missing = collector.missing();
-    if let (Some(sample), false) = (&sample, collector.has_manifest()) {
+    if let (Some(sample), false) = (&sample, collector.needs_all()) {
         missing = missing.intersection(&sample.iter().copied().collect());
     }
     if !missing.is_empty() {
@@ -47,7 +47,7 @@ pub(super) fn one(session: &Session, written: CopiedDest<'_>, collector: &mut Di
     let (Some(reader), Some(digests), Ended::Complete) = (reader, plan.digest_blocks, &outcome.ended) else {
         return;
     };
-    let list = Checklist::new(digests.kind, collector.take());
+    let list = Checklist::new(digests.hash, collector.take());
     let reader = reader.clone();
     let answer = read_back::read_back(session, DestToVerify { plan, ends, reader, len, behind }, &list, sample);
     outcome.verified = Some(answer.verified);
@@ -84,7 +84,7 @@ pub(super) fn each(
     let (all, alone) = (&plans.all.plan, &plans.alone);
     let complete = matches!(outcome.ended, Ended::Complete) && all.read_back.is_some();
     let Some(digests) = all.digest_blocks.filter(|_| complete) else { return };
-    let list = Checklist::new(digests.kind, collector.take());
+    let list = Checklist::new(digests.hash, collector.take());
     let sample = read_back::drawn(all, outcome.claimed.end());
     let mut jobs = Vec::new();
     for (number, (dest, plan)) in dests.iter().zip(alone).enumerate() {

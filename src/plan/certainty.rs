@@ -3,7 +3,9 @@ use super::check::Overlap;
 use super::plan_input::{PlanInput, named};
 use super::{Delta, JournalChoice, Options, words};
 use crate::core::PlanNotes;
-use crate::core::{BlockDigests, EndpointKind, Error, HashKind, Kind, Order, Portion, ReadBack, Result, Route, Side};
+use crate::core::{
+    BlockDigests, BlockHash, EndpointKind, Error, HashKind, Kind, Order, Portion, ReadBack, Result, Route, Side,
+};
 
 /// Default block size of digests, in bytes: that of the manifest.
 const BLOCK_BYTES: u64 = 4 << 20;
@@ -125,6 +127,7 @@ pub(super) fn certainty(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut
     {
         hashes.push(digest.kind);
     }
+    let hash = options.manifest_hash.unwrap_or(BlockHash::Blake3Tree);
     if options.manifest.is_some() && !hashes.contains(&HashKind::Blake3) {
         hashes.push(HashKind::Blake3);
     }
@@ -141,12 +144,12 @@ pub(super) fn certainty(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut
         let because = "--verify; a stream cannot be read back";
         notes.chose("verify", choice, because);
     }
-    let wanted = options.manifest.is_some() || judged || read_back.is_some();
+    let wanted = judged || read_back.is_some() || hashes.contains(&HashKind::Blake3);
     if options.resume && (wanted || !hashes.is_empty()) {
         let choice = if hashes.is_empty() { "read those blocks of the source again" } else { REREAD };
         notes.chose("digests", choice, "earlier runs kept no digests");
     }
-    let digest_blocks = wanted.then_some(BlockDigests { kind: HashKind::Blake3, block_bytes });
+    let digest_blocks = wanted.then_some(BlockDigests { hash, block_bytes });
     Ok(Certainty { hashes, digest_blocks, read_back })
 }
 

@@ -1,5 +1,5 @@
 //! The user's options, before any decision.
-use crate::core::{AddressMap, BlockMap, Digest, Encoding, EngineKind, HashKind, OnError, Portion, Side};
+use crate::core::{AddressMap, BlockHash, BlockMap, Digest, Encoding, EngineKind, HashKind, OnError, Portion, Side};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -292,6 +292,8 @@ pub struct Options {
     pub manifest: Option<String>,
     /// Block size of digests, a power of two; `None`: auto.
     pub manifest_block_bytes: Option<u64>,
+    /// Algorithm of block digests; `None`: the default. A manifest that is updated keeps its own.
+    pub manifest_hash: Option<BlockHash>,
     /// Maximum bytes per second; `None`: no limit.
     pub limit_bytes_per_s: Option<u64>,
     /// Time after which the copy ends, complete or not; `None`: no limit.

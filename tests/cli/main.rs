@@ -24,6 +24,7 @@ mod delta;
 mod delta_manifest;
 mod demo;
 mod devices;
+mod digest_tree;
 mod documents;
 mod estimate;
 mod faults;

@@ -1,8 +1,8 @@
 //! Digests of blocks, computed during the copy and when reading back: those of the bytes, with any engine.
 use crate::model::{pattern, plan, tuning};
 use haul::core::{
-    BlockDigest, BlockDigests, DigestedBlock, Ended, Endpoint, EngineKind, Event, Extent, HashKind, Kind, Observer, Op,
-    Outcome, Plan, Route, Side, Stop, Tally, WriteOrder, Zeros,
+    BlockDigests, BlockHash, DigestedBlock, Ended, Endpoint, EngineKind, Event, Extent, Kind, Observer, Op, Outcome,
+    Plan, Route, Side, Stop, Tally, WriteOrder, Zeros,
 };
 use haul::disks::memory::{Fault, Memory};
 use haul::disks::missing_side;
@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex};
 
 const ENGINES: [EngineKind; 3] = [EngineKind::Ring, EngineKind::Threads, EngineKind::Sync];
 const BLOCK: u64 = 64 << 10;
+const HASH: BlockHash = BlockHash::Blake3Tree;
 
 /// Stores the reported blocks.
 #[derive(Default)]
@@ -40,16 +41,14 @@ fn expected(bytes: &[u8]) -> Vec<DigestedBlock> {
         let zero = block.iter().all(|&byte| byte == 0);
         match blocks.last_mut() {
             Some(DigestedBlock { extent: run, digest: None }) if zero => run.len += extent.len,
-            _ => {
-                blocks.push(DigestedBlock { extent, digest: (!zero).then(|| BlockDigest::of(HashKind::Blake3, block)) })
-            }
+            _ => blocks.push(DigestedBlock { extent, digest: (!zero).then(|| HASH.digest(extent.offset, block)) }),
         }
     }
     blocks
 }
 
 fn digesting(plan: Plan) -> Plan {
-    Plan { digest_blocks: Some(BlockDigests { kind: HashKind::Blake3, block_bytes: BLOCK }), ..plan }
+    Plan { digest_blocks: Some(BlockDigests { hash: HASH, block_bytes: BLOCK }), ..plan }
 }
 
 /// Bytes with some blocks of zeros.

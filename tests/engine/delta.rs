@@ -2,7 +2,7 @@
 use crate::model::{pattern, plan, run, tuning};
 use crate::support::noise;
 use haul::core::{
-    BlockDigests, Ended, EngineKind, Extent, HashKind, Op, Outcome, Plan, Route, Tuning, WriteOrder, Zeros,
+    BlockDigests, BlockHash, Ended, EngineKind, Extent, HashKind, Op, Outcome, Plan, Route, Tuning, WriteOrder, Zeros,
 };
 use haul::disks::memory::{Fault, Memory};
 use proptest::prelude::*;
@@ -51,7 +51,7 @@ proptest! {
         plan.write_order = if ordered { WriteOrder::Submitted } else { WriteOrder::Any };
         plan.tuning.bursts = if bursts { haul::core::Bursts::Always } else { haul::core::Bursts::Never };
         plan.hashes = if hashed { vec![HashKind::Xxh3] } else { vec![] };
-        plan.digest_blocks = hashed.then_some(BlockDigests { kind: HashKind::Blake3, block_bytes: 65536 });
+        plan.digest_blocks = hashed.then_some(BlockDigests { hash: BlockHash::Blake3Tree, block_bytes: 65536 });
         [plan.source.moves_head, plan.dest.moves_head] = heads;
         let mut after = before.clone();
         after.resize(before.len().max(seek + len), 0);

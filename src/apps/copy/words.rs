@@ -361,6 +361,7 @@ impl Words for CopyArguments {
             verify: self.certainty.verify,
             manifest: self.certainty.manifest.map(|path| address("--manifest", path)).transpose()?,
             manifest_block_bytes: self.certainty.manifest_block,
+            manifest_hash: None,
             decompress: self.images.decompress(),
             compress: self.images.compress(),
             bmap: self.images.bmap()?,

@@ -31,13 +31,14 @@ pub(super) fn compare([first, second]: [&str; 2], quiet: bool, as_json: bool, ou
 }
 
 fn incomparable(why: Incomparable) -> Error {
+    let verdict = |differ| if differ { "the copies differ at unknown offsets" } else { "no comparison is possible" };
     let what = match why {
-        Incomparable::Algorithms { first, second } => {
-            format!("one manifest has {} digests, the other {}", first.name(), second.name())
+        Incomparable::Algorithms { first, second, differ } => {
+            let (first, second) = (first.name(), second.name());
+            format!("one manifest has {first} digests, the other {second}: {}", verdict(differ))
         }
         Incomparable::BlockLengths { first, second, differ } => {
-            let verdict = if differ { "the copies differ at unknown offsets" } else { "no comparison is possible" };
-            format!("one manifest has blocks of {first} bytes, the other of {second}: {verdict}")
+            format!("one manifest has blocks of {first} bytes, the other of {second}: {}", verdict(differ))
         }
     };
     let advice = "Create one of them again with the block size and digest of the other, or compare the copies with \

@@ -1,25 +1,29 @@
 //! Digests of the blocks of a stream that arrives in pieces of any length.
-use crate::core::zero_bytes::zero_bytes;
-use crate::core::{BlockDigest, BlockDigests, DigestedBlock, Extent, HashKind};
+use crate::core::zero_bytes::{are_zeros, zero_bytes};
+use crate::core::{BlockDigest, BlockDigests, BlockHash, DigestedBlock, Extent};
+use blake3::hazmat::HasherExt;
 use sha2::{Digest as _, Sha256};
+
+/// Zeros are reported at the latest after this many bytes, so that whoever digests them can begin during the copy.
+const ZERO_RUN_BYTES_MAX: u64 = 64 << 30;
 
 /// Divides a stream into blocks and digests each. Pieces are ascending and of any length. After a gap, a new block
 /// begins, and the incomplete block before it is digested separately.
 ///
-/// Blocks of zeros that were not read are not digested. Blocks that were read and contain only zeros are reported as
-/// zeros, so that the result does not depend on whether they were read.
+/// Blocks of zeros are not digested, whether they were read or not, so that the result does not depend on that.
 pub(super) struct BlockMaker {
     block_bytes: u64,
     hasher: Hasher,
-    /// The digest of a whole block of zeros.
-    zeros: BlockDigest,
     /// The part of the current block that was added so far.
     block: Extent,
     /// Whether the current block is all zeros so far; the hasher has not processed them.
     all_zero: bool,
     /// Zeros before the current block that were not reported yet.
     zero_run: Extent,
-    kind: HashKind,
+    hash: BlockHash,
+    /// The BLAKE3 of the first block alone, as long as the stream has no other.
+    lone: Option<BlockDigest>,
+    is_first: bool,
 }
 
 enum Hasher {
@@ -30,37 +34,37 @@ enum Hasher {
 impl Hasher {
     fn update(&mut self, bytes: &[u8]) {
         match self {
-            Hasher::Blake3(hasher) => drop(hasher.update(bytes)),
-            Hasher::Sha256(hasher) => hasher.update(bytes),
-        }
-    }
-
-    /// Returns the digest of the bytes since the last call.
-    fn take(&mut self) -> BlockDigest {
-        match self {
             Hasher::Blake3(hasher) => {
-                let digest = *hasher.finalize().as_bytes();
-                hasher.reset();
-                digest.into()
+                hasher.update(bytes);
             }
-            Hasher::Sha256(hasher) => <[u8; 32]>::from(hasher.finalize_reset()).into(),
+            Hasher::Sha256(hasher) => hasher.update(bytes),
         }
     }
 }
 
 impl BlockMaker {
-    /// An empty stream. Panics if [`BlockDigest::is_made_by`] is false for `kind`.
-    pub(super) fn new(BlockDigests { kind, block_bytes }: BlockDigests) -> Self {
-        let hasher = match kind {
-            HashKind::Blake3 => Hasher::Blake3(Box::default()),
-            HashKind::Sha256 => Hasher::Sha256(Sha256::new()),
-            HashKind::Sha512 | HashKind::Sha1 | HashKind::Md5 | HashKind::Xxh3 => {
-                panic!("{} cannot identify blocks", kind.name())
-            }
+    /// An empty stream.
+    pub(super) fn new(BlockDigests { hash, block_bytes }: BlockDigests) -> Self {
+        let hasher = match hash {
+            BlockHash::Blake3Tree | BlockHash::Blake3 => Hasher::Blake3(Box::default()),
+            BlockHash::Sha256 => Hasher::Sha256(Sha256::new()),
         };
         let nothing = Extent::new(0, 0);
-        let zeros = BlockDigest::of_zeros(kind, block_bytes);
-        BlockMaker { block_bytes, hasher, zeros, block: nothing, all_zero: true, zero_run: nothing, kind }
+        BlockMaker {
+            block_bytes,
+            hasher,
+            block: nothing,
+            all_zero: true,
+            zero_run: nothing,
+            hash,
+            lone: None,
+            is_first: true,
+        }
+    }
+
+    /// The BLAKE3 of the whole stream, if it is a single block from its first byte: chaining values do not give that.
+    pub(super) fn lone(&self) -> Option<BlockDigest> {
+        self.lone
     }
 
     /// Adds `len` bytes at `offset` of the stream, zeros if `bytes` is `None`, and reports completed blocks.
@@ -76,8 +80,7 @@ impl BlockMaker {
             let now = to_border.min(len - done);
             match bytes {
                 Some(bytes) => self.data(&bytes[done as usize..(done + now) as usize]),
-                None if self.all_zero => {}
-                None => zero_bytes(now).for_each(|zeros| self.hasher.update(zeros)),
+                None => self.zeros(now),
             }
             self.block.len += now;
             done += now;
@@ -87,25 +90,67 @@ impl BlockMaker {
         }
     }
 
+    fn zeros(&mut self, len: u64) {
+        if !self.all_zero {
+            zero_bytes(len).for_each(|zeros| self.hasher.update(zeros));
+        }
+    }
+
     fn data(&mut self, bytes: &[u8]) {
-        if std::mem::take(&mut self.all_zero) {
+        if self.all_zero {
+            if are_zeros(bytes) {
+                return;
+            }
+            self.all_zero = false;
+            self.place();
             zero_bytes(self.block.len).for_each(|zeros| self.hasher.update(zeros));
         }
         self.hasher.update(bytes);
     }
 
+    /// Tells the tree where the block is. Other than whole blocks are no part of it: nobody compares their values.
+    fn place(&mut self) {
+        if let (BlockHash::Blake3Tree, Hasher::Blake3(hasher)) = (self.hash, &mut self.hasher) {
+            let offset = if self.block.offset.is_multiple_of(self.block_bytes) { self.block.offset } else { 0 };
+            hasher.set_input_offset(offset);
+        }
+    }
+
+    /// Returns the digest of the current block, which is not empty and has other bytes than zeros.
+    fn take(&mut self) -> BlockDigest {
+        let digest = match &mut self.hasher {
+            Hasher::Blake3(hasher) if self.hash == BlockHash::Blake3Tree => {
+                self.lone = self.is_first.then(|| (*hasher.finalize().as_bytes()).into());
+                hasher.finalize_non_root().into()
+            }
+            Hasher::Blake3(hasher) => (*hasher.finalize().as_bytes()).into(),
+            Hasher::Sha256(hasher) => return <[u8; 32]>::from(hasher.finalize_reset()).into(),
+        };
+        // A reset hasher would remember its place.
+        self.hasher = Hasher::Blake3(Box::default());
+        digest
+    }
+
     fn end_block(&mut self, found: &mut impl FnMut(DigestedBlock)) {
         let extent = self.block;
-        self.block = Extent::new(extent.end(), 0);
         if extent.is_empty() {
             return;
         }
-        let digest = (!std::mem::replace(&mut self.all_zero, true)).then(|| self.hasher.take());
-        let digest = digest.filter(|digest| *digest != self.zeros_of(extent.len));
-        match digest {
-            None if self.zero_run.end() == extent.offset && !self.zero_run.is_empty() => {
-                self.zero_run.len += extent.len;
+        self.lone = None;
+        self.is_first &= extent.offset == 0;
+        let digest = match self.all_zero {
+            false => Some(self.take()),
+            true => {
+                let is_lone = self.is_first && self.hash == BlockHash::Blake3Tree;
+                self.lone = is_lone.then(|| BlockDigest::blake3_of(zero_bytes(extent.len)));
+                None
             }
+        };
+        self.is_first = false;
+        self.all_zero = true;
+        self.block = Extent::new(extent.end(), 0);
+        match digest {
+            None if self.continues_zeros(extent) => self.zero_run.len += extent.len,
             None => {
                 self.emit_zero_run(found);
                 self.zero_run = extent;
@@ -117,8 +162,9 @@ impl BlockMaker {
         }
     }
 
-    fn zeros_of(&self, len: u64) -> BlockDigest {
-        if len == self.block_bytes { self.zeros } else { BlockDigest::of_zeros(self.kind, len) }
+    fn continues_zeros(&self, extent: Extent) -> bool {
+        let run = self.zero_run;
+        !run.is_empty() && run.end() == extent.offset && !run.end().is_multiple_of(ZERO_RUN_BYTES_MAX)
     }
 
     fn emit_zero_run(&mut self, found: &mut impl FnMut(DigestedBlock)) {
@@ -140,10 +186,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const BLOCK: u64 = 64;
+    const BLOCK: u64 = 1024;
+    const HASHES: [BlockHash; 3] = [BlockHash::Blake3Tree, BlockHash::Blake3, BlockHash::Sha256];
 
-    fn made(kind: HashKind, pieces: &[(u64, Vec<u8>, bool)]) -> Vec<DigestedBlock> {
-        let mut maker = BlockMaker::new(BlockDigests { kind, block_bytes: BLOCK });
+    fn made(hash: BlockHash, pieces: &[(u64, Vec<u8>, bool)]) -> Vec<DigestedBlock> {
+        let mut maker = BlockMaker::new(BlockDigests { hash, block_bytes: BLOCK });
         let mut found = Vec::new();
         for (offset, bytes, unread) in pieces {
             let given = (!unread).then_some(&bytes[..]);
@@ -156,8 +203,8 @@ mod tests {
     proptest! {
         #[test]
         fn block_digests_do_not_depend_on_piece_sizes(
-            kind in prop::sample::select(vec![HashKind::Blake3, HashKind::Sha256]), start in 0u64..3,
-            runs in prop::collection::vec((any::<bool>(), 1usize..200, any::<bool>()), 1..12),
+            hash in prop::sample::select(HASHES.to_vec()), start in 0u64..3,
+            runs in prop::collection::vec((any::<bool>(), 1usize..3000, any::<bool>()), 1..12),
         ) {
             let start = start * BLOCK;
             let mut stream: Vec<u8> = Vec::new();
@@ -174,26 +221,54 @@ mod tests {
                 match expected.last_mut() {
                     Some(DigestedBlock { extent: run, digest: None }) if zero => run.len += extent.len,
                     _ => {
-                        let digest = (!zero).then(|| BlockDigest::of(kind, block));
+                        let digest = (!zero).then(|| hash.digest(extent.offset, block));
                         expected.push(DigestedBlock { extent, digest });
                     }
                 }
             }
-            prop_assert_eq!(made(kind, &pieces), expected);
+            prop_assert_eq!(made(hash, &pieces), expected);
         }
     }
 
     #[test]
     fn a_stream_that_continues_elsewhere_begins_a_new_block() {
-        let found =
-            made(HashKind::Blake3, &[(0, vec![1; 70], false), (256, vec![2; 64], false), (400, vec![0; 8], true)]);
-        let digest = |byte, len| Some(BlockDigest::of(HashKind::Blake3, &vec![byte; len]));
-        let expected = [
-            (Extent::new(0, 64), digest(1, 64)),
-            (Extent::new(64, 6), digest(1, 6)),
-            (Extent::new(256, 64), digest(2, 64)),
-            (Extent::new(400, 8), None),
-        ];
-        assert_eq!(found, expected.map(|(extent, digest)| DigestedBlock { extent, digest }));
+        for hash in HASHES {
+            let pieces = [(0, vec![1; 1030], false), (4096, vec![2; 1024], false), (6400, vec![0; 8], true)];
+            let digest = |offset, byte, len| Some(hash.digest(offset, &vec![byte; len]));
+            let expected = [
+                (Extent::new(0, 1024), digest(0, 1, 1024)),
+                (Extent::new(1024, 6), digest(1024, 1, 6)),
+                (Extent::new(4096, 1024), digest(4096, 2, 1024)),
+                (Extent::new(6400, 8), None),
+            ];
+            assert_eq!(made(hash, &pieces), expected.map(|(extent, digest)| DigestedBlock { extent, digest }));
+        }
+    }
+
+    #[test]
+    fn a_stream_of_one_block_has_the_digest_of_the_whole() {
+        let lone = |pieces: &[(u64, &[u8])]| {
+            let mut maker = BlockMaker::new(BlockDigests { hash: BlockHash::Blake3Tree, block_bytes: BLOCK });
+            pieces.iter().for_each(|(offset, bytes)| maker.add(*offset, bytes.len() as u64, Some(bytes), |_| {}));
+            maker.finish(|_| {});
+            maker.lone()
+        };
+        for bytes in [&[7; 1024][..], &[7; 5], &[0; 1024], &[0; 3]] {
+            assert_eq!(lone(&[(0, bytes)]), Some(BlockDigest::blake3(bytes)), "{} bytes", bytes.len());
+        }
+        assert_eq!(lone(&[(0, &[7; 1000]), (1000, &[7; 25])]), None, "two blocks");
+        assert_eq!((lone(&[(1024, &[7; 10])]), lone(&[(0, &[0; 1024]), (1024, &[0; 1])])), (None, None));
+        assert_eq!(lone(&[(0, &[7; 10]), (1024, &[7; 10])]), None, "a gap");
+    }
+
+    #[test]
+    fn zeros_are_reported_in_runs_of_limited_length() {
+        let mut maker = BlockMaker::new(BlockDigests { hash: BlockHash::Blake3Tree, block_bytes: 1 << 30 });
+        let (mut found, len) = (Vec::new(), 3 * ZERO_RUN_BYTES_MAX / 2);
+        maker.add(0, len, None, |block| found.push(block.extent));
+        maker.add(len, 5, Some(&[1; 5]), |block| found.push(block.extent));
+        maker.finish(|block| found.push(block.extent));
+        let half = ZERO_RUN_BYTES_MAX;
+        assert_eq!(found, [Extent::new(0, half), Extent::new(half, len - half), Extent::new(len, 5)]);
     }
 }

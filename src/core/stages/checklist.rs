@@ -1,19 +1,19 @@
 //! Compares digests of blocks with the expected digests.
-use crate::core::{BlockDigest, DigestedBlock, Extent, ExtentSet, HashKind};
+use crate::core::{BlockHash, DigestedBlock, Extent, ExtentSet};
 
 /// The expected digests of a copy.
 #[derive(Clone, Debug)]
 pub struct Checklist {
-    kind: HashKind,
+    hash: BlockHash,
     /// Ascending, without gaps or overlap.
     pieces: Vec<DigestedBlock>,
 }
 
 impl Checklist {
     /// A checklist of `pieces` that cover every byte once, in any order.
-    pub fn new(kind: HashKind, mut pieces: Vec<DigestedBlock>) -> Self {
+    pub fn new(hash: BlockHash, mut pieces: Vec<DigestedBlock>) -> Self {
         pieces.sort_unstable_by_key(|piece| piece.extent.offset);
-        Checklist { kind, pieces }
+        Checklist { hash, pieces }
     }
 
     /// The extents of `found` that differ from the expected content. If either side is zeros, the extents of blocks may
@@ -42,8 +42,8 @@ impl Checklist {
             (None, None) => true,
             (Some(should), Some(is)) => piece.extent == found.extent && should == is,
             // Zeros may have been digested like other data when the checklist was made.
-            (Some(should), None) => should == BlockDigest::of_zeros(self.kind, piece.extent.len),
-            (None, Some(is)) => is == BlockDigest::of_zeros(self.kind, found.extent.len),
+            (Some(should), None) => self.hash.is_of_zeros(should, piece.extent.len),
+            (None, Some(is)) => self.hash.is_of_zeros(is, found.extent.len),
         }
     }
 }
@@ -75,17 +75,17 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const KIND: HashKind = HashKind::Blake3;
+    const HASH: BlockHash = BlockHash::Blake3;
 
     fn block(offset: u64, len: u64, byte: Option<u8>) -> DigestedBlock {
-        let digest = byte.map(|byte| BlockDigest::of(KIND, &vec![byte; len as usize]));
+        let digest = byte.map(|byte| HASH.digest(offset, &vec![byte; len as usize]));
         DigestedBlock { extent: Extent::new(offset, len), digest }
     }
 
     #[test]
     fn matching_zero_and_overlapping_blocks_are_distinguished() {
         let pieces = vec![block(192, 10, Some(0)), block(0, 64, Some(1)), block(64, 128, None)];
-        let list = Checklist::new(KIND, pieces);
+        let list = Checklist::new(HASH, pieces);
         let differing = |found: DigestedBlock| list.differing(&found);
         assert!(differing(block(0, 64, Some(1))).is_empty());
         assert_eq!(differing(block(0, 64, Some(2))), [Extent::new(0, 64)]);

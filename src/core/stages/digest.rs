@@ -4,8 +4,8 @@ use super::hasher::Hasher;
 use super::range_checks::RangeChecks;
 use crate::core::zero_bytes::zero_bytes;
 use crate::core::{
-    BlockDigests, BlockMap, Completion, DamagedRange, Digest, DigestedBlock, HashKind, Mailbox, Op, Queue, Ready,
-    Request, Transferred,
+    BlockDigest, BlockDigests, BlockMap, Completion, DamagedRange, Digest, DigestedBlock, HashKind, Mailbox, Op, Queue,
+    Ready, Request, Transferred,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -27,8 +27,10 @@ pub struct Digester {
     to_first: Option<Sender<Request>>,
     finished: Arc<Mailbox>,
     threads: Vec<(HashKind, JoinHandle<String>)>,
-    /// The thread for block digests.
-    blocks: Option<JoinHandle<()>>,
+    /// The thread for block digests; it returns the BLAKE3 of a stream of one block.
+    blocks: Option<JoinHandle<Option<BlockDigest>>>,
+    /// Whether the block digests give that of the whole, but for a stream of one block.
+    merges_blocks: bool,
     found: DigestedBlocks,
     /// The thread that checks ranges.
     ranges: Option<JoinHandle<()>>,
@@ -52,6 +54,9 @@ impl Digester {
         mut blocks: Option<BlockDigests>,
         map: Option<Arc<BlockMap>>,
     ) -> io::Result<Option<Self>> {
+        let merges_blocks = blocks.is_some_and(|blocks| blocks.give(kinds));
+        let is_ordered = |kind: &HashKind| !(merges_blocks && *kind == HashKind::Blake3);
+        let kinds: Vec<HashKind> = kinds.iter().copied().filter(is_ordered).collect();
         let count = kinds.len() + usize::from(blocks.is_some()) + usize::from(map.is_some());
         if count == 0 {
             return Ok(None);
@@ -67,6 +72,7 @@ impl Digester {
             finished: finished.clone(),
             threads: Vec::new(),
             blocks: None,
+            merges_blocks,
             found: DigestedBlocks::default(),
             ranges: None,
             damaged: Damaged::default(),
@@ -114,7 +120,7 @@ impl Digester {
     }
 
     /// Ends the threads and returns their digests, none if blocks were cancelled, and the remaining block digests. No
-    /// request may be in flight.
+    /// request may be in flight. A BLAKE3 that is merged from blocks is returned only for a stream of one block.
     pub fn finish(mut self) -> (Vec<Digest>, Vec<DigestedBlock>) {
         self.to_first = None;
         let join = |(kind, thread): (HashKind, JoinHandle<String>)| Digest {
@@ -122,11 +128,13 @@ impl Digester {
             hex: thread.join().expect("a digest thread only hashes"),
         };
         let mut digests: Vec<Digest> = self.threads.drain(..).map(join).collect();
+        let lone = self.blocks.take().and_then(|thread| thread.join().expect("a digest thread only hashes"));
+        let lone = lone.filter(|_| self.merges_blocks);
+        digests.extend(lone.map(|digest| Digest { kind: HashKind::Blake3, hex: digest.to_string() }));
         if self.is_incomplete {
             digests.clear();
         }
-        let rest = self.blocks.take().into_iter().chain(self.ranges.take());
-        rest.for_each(|thread| thread.join().expect("a digest thread only hashes"));
+        self.ranges.take().into_iter().for_each(|thread| thread.join().expect("a digest thread only hashes"));
         (digests, self.digested())
     }
 }
@@ -163,7 +171,12 @@ fn digest(kind: HashKind, from: &Receiver<Request>, onward: &StageOutput) -> Str
 }
 
 /// Main loop of the thread for block digests.
-fn digest_blocks(mut maker: BlockMaker, from: &Receiver<Request>, onward: &StageOutput, found: &DigestedBlocks) {
+fn digest_blocks(
+    mut maker: BlockMaker,
+    from: &Receiver<Request>,
+    onward: &StageOutput,
+    found: &DigestedBlocks,
+) -> Option<BlockDigest> {
     let leave = |block| found.lock().unwrap_or_else(PoisonError::into_inner).push(block);
     while let Ok(request) = from.recv() {
         let bytes = (request.op != Op::Zero).then(|| &request.buffer.bytes()[..request.len as usize]);
@@ -171,6 +184,7 @@ fn digest_blocks(mut maker: BlockMaker, from: &Receiver<Request>, onward: &Stage
         onward.send(request);
     }
     maker.finish(leave);
+    maker.lone()
 }
 
 /// Main loop of the thread that checks ranges.

@@ -1,8 +1,8 @@
 //! Checks whether a journal still fits: the identity of both sides, and samples of their data.
 use super::ranges;
 use crate::core::{
-    Access, Arena, BlockDigest, Endpoint, EndpointKind, Error, Existing, Extent, Facts, HashKind, Kind, Op, Piece,
-    Plan, PlanSide, Request, Result, Side,
+    Access, Arena, BlockDigest, Endpoint, EndpointKind, Error, Existing, Extent, Facts, Kind, Op, Piece, Plan,
+    PlanSide, Request, Result, Side,
 };
 use crate::disks;
 use crate::ledger::journal::{FinalStamp, Head, Journal, Now, State, sample_places};
@@ -154,5 +154,5 @@ pub(crate) fn digest_at(side: Side, end: &Arc<dyn Endpoint>, extent: Extent) -> 
             Ok(moved) => request.done += moved,
         }
     }
-    Some(BlockDigest::of(HashKind::Blake3, &request.buffer.bytes()[..len as usize]))
+    Some(BlockDigest::blake3(&request.buffer.bytes()[..len as usize]))
 }

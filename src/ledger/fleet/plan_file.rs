@@ -251,7 +251,7 @@ pub(crate) mod tests {
             |plan| plan.source.identity.offset_bytes = i64::MAX as u64,
             |plan| plan.upload = Some(FleetUpload { id: "x".to_owned(), part_bytes: 20 }),
             |plan| {
-                let digest = crate::core::BlockDigest::of(crate::core::HashKind::Blake3, b"");
+                let digest = crate::core::BlockDigest::blake3(b"");
                 plan.samples = vec![Sample { offset_bytes: 90, len_bytes: 6, digest }];
             },
         ];

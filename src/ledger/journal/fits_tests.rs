@@ -1,7 +1,7 @@
 //! Tests whether a journal still fits, where samples are taken, and the equivalent mapfile.
 use super::tests::{LEN, digest, extents, head};
 use super::*;
-use crate::core::{BlockDigest, Extent, ExtentSet, HashKind, Side};
+use crate::core::{BlockDigest, Extent, ExtentSet, Side};
 use crate::ledger::{Mismatch, SideIdentity};
 use proptest::prelude::*;
 
@@ -43,7 +43,7 @@ fn a_copy_is_resumed_only_if_everything_matches() {
         [mismatch] => mismatch.clone(),
         other => panic!("{other:?}"),
     };
-    let others = Some(BlockDigest::of(HashKind::Blake3, b"0 10"));
+    let others = Some(BlockDigest::blake3(b"0 10"));
     assert_eq!(one(Now { ranges: others, ..fits }), Mismatch::Ranges);
     let text = |words: &str| words.to_owned();
     let (on_source, on_dest) = (Side::Source, Side::Dest);

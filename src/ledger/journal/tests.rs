@@ -2,7 +2,7 @@
 use super::file::Journal;
 use super::reading::Torn;
 use super::*;
-use crate::core::{BlockDigest, Extent, ExtentSet, HashKind, Upload};
+use crate::core::{BlockDigest, Extent, ExtentSet, Upload};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::seal::Seal;
 use crate::ledger::{Fault, FaultKind, SideIdentity};
@@ -41,7 +41,7 @@ pub fn head() -> Head {
 }
 
 pub fn digest(seed: u64) -> BlockDigest {
-    BlockDigest::of(HashKind::Blake3, &seed.to_le_bytes())
+    BlockDigest::blake3(&seed.to_le_bytes())
 }
 
 pub fn extents(pairs: &[(u64, u64)]) -> Vec<Extent> {

@@ -1,6 +1,6 @@
 //! Finds the differences between two manifests.
 use super::Manifest;
-use crate::core::{BlockDigest, Extent, HashKind};
+use crate::core::{BlockDigest, BlockHash, Extent};
 use std::iter::Peekable;
 
 /// Bytes that differ between both copies. Offsets count from the first byte of each copy.
@@ -38,12 +38,14 @@ impl Difference {
 /// Why the differences of two manifests cannot be determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Incomparable {
-    /// Their digests are of different kinds.
+    /// Their digests are of different kinds, and the whole digests do not show that the copies are equal.
     Algorithms {
         /// That of the first.
-        first: HashKind,
+        first: BlockHash,
         /// That of the second.
-        second: HashKind,
+        second: BlockHash,
+        /// The copies differ; false: that is unknown, too.
+        differ: bool,
     },
     /// Their blocks have different lengths, and the whole digests do not show that the copies are equal.
     BlockLengths {
@@ -58,29 +60,30 @@ pub enum Incomparable {
 
 /// Finds the differences between two copies from their manifests.
 ///
-/// Digests of different block lengths cannot be compared; such manifests are compared only by their lengths and
-/// whole digests.
+/// Digests of different block lengths or algorithms cannot be compared; such manifests are compared only by their
+/// lengths and whole digests.
 ///
 /// # Errors
 /// They cannot be compared.
 pub fn diff<'a>(first: &'a Manifest, second: &'a Manifest) -> Result<Differences<'a>, Incomparable> {
     let (a, b) = (&first.head, &second.head);
-    if a.algorithm != b.algorithm {
-        return Err(Incomparable::Algorithms { first: a.algorithm, second: b.algorithm });
-    }
     let pieces = |manifest: &'a Manifest| manifest.pieces().iter();
     let same_len = first.closing.len_bytes == second.closing.len_bytes;
-    let same_whole = first.closing.whole.zip(second.closing.whole).map(|(a, b)| a == b);
+    let wholes = first.closing.whole.zip(second.closing.whole);
+    let wholes = wholes.filter(|_| a.algorithm.of_whole() == b.algorithm.of_whole());
+    let same_whole = wholes.map(|(a, b)| a == b);
     let equal = same_len && same_whole == Some(true);
+    if a.algorithm != b.algorithm && !equal {
+        let differ = !same_len || same_whole == Some(false);
+        return Err(Incomparable::Algorithms { first: a.algorithm, second: b.algorithm, differ });
+    }
     if a.block_bytes != b.block_bytes && !equal {
         let differ = !same_len || same_whole == Some(false);
         return Err(Incomparable::BlockLengths { first: a.block_bytes, second: b.block_bytes, differ });
     }
     // If the whole digests are equal, there is nothing to compare.
     let [first, second] = [first, second].map(|manifest| if equal { [].iter() } else { pieces(manifest) });
-    let whole_block = BlockDigest::of_zeros(a.algorithm, a.block_bytes);
-    let pieces =
-        Pieces { algorithm: a.algorithm, block_bytes: a.block_bytes, whole_block, first, second, rest: [None; 2] };
+    let pieces = Pieces { algorithm: a.algorithm, first, second, rest: [None; 2] };
     Ok(Differences { pieces: pieces.peekable() })
 }
 
@@ -107,10 +110,7 @@ type Piece = (Extent, Option<BlockDigest>);
 
 /// Iterates over both manifests in parallel, by pieces that are one block or one run of zeros in both.
 struct Pieces<'a> {
-    algorithm: HashKind,
-    block_bytes: u64,
-    /// The digest of a full block of zeros.
-    whole_block: BlockDigest,
+    algorithm: BlockHash,
     first: std::slice::Iter<'a, Piece>,
     second: std::slice::Iter<'a, Piece>,
     /// The remainders of the current pieces.
@@ -120,16 +120,15 @@ struct Pieces<'a> {
 impl Pieces<'_> {
     /// Whether two pieces at one offset are equal, up to the end of the shorter one.
     fn same(&self, a: Piece, b: Piece) -> bool {
-        let zeros = |len| {
-            if len == self.block_bytes { self.whole_block } else { BlockDigest::of_zeros(self.algorithm, len) }
-        };
         match (a, b) {
             ((_, None), (_, None)) => true,
             // Blocks of different lengths have different digests.
             ((_, Some(left)), (_, Some(right))) => left == right,
             // The digest of a block of zeros applies to every part of it; any other digest applies only to the
             // full block.
-            ((block, Some(digest)), (_, None)) | ((_, None), (block, Some(digest))) => digest == zeros(block.len),
+            ((block, Some(digest)), (_, None)) | ((_, None), (block, Some(digest))) => {
+                self.algorithm.is_of_zeros(digest, block.len)
+            }
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Compares the differences with those of a model that has the bytes.
 use super::*;
-use crate::core::{BlockDigest, Extent, HashKind};
+use crate::core::{BlockHash, Extent};
 use crate::ledger::SideIdentity;
 use crate::ledger::manifest::head::BLOCK_BYTES_MIN;
 use proptest::prelude::*;
 
 const BLOCK: u64 = BLOCK_BYTES_MIN;
 
-fn head(algorithm: HashKind, block_bytes: u64, len_bytes: u64) -> Head {
+fn head(algorithm: BlockHash, block_bytes: u64, len_bytes: u64) -> Head {
     let nobody = SideIdentity {
         path: "x".into(),
         kind: "file".into(),
@@ -34,7 +34,7 @@ fn head(algorithm: HashKind, block_bytes: u64, len_bytes: u64) -> Head {
 }
 
 /// A manifest of `bytes` with a whole digest. Blocks of zeros are recorded as runs if `runs`, else by digest.
-fn manifest(bytes: &[u8], algorithm: HashKind, block_bytes: u64, runs: bool, whole: bool) -> Manifest {
+fn manifest(bytes: &[u8], algorithm: BlockHash, block_bytes: u64, runs: bool, whole: bool) -> Manifest {
     let mut writer = Writer::create(Vec::new(), &head(algorithm, block_bytes, bytes.len() as u64)).unwrap();
     let mut run: Option<Extent> = None;
     for (number, block) in bytes.chunks(block_bytes as usize).enumerate() {
@@ -44,10 +44,11 @@ fn manifest(bytes: &[u8], algorithm: HashKind, block_bytes: u64, runs: bool, who
             continue;
         }
         run.take().into_iter().for_each(|run| writer.add(Entry::Zeros(run)).unwrap());
-        writer.add(Entry::Block { extent, digest: BlockDigest::of(algorithm, block) }).unwrap();
+        writer.add(Entry::Block { extent, digest: algorithm.digest(extent.offset, block) }).unwrap();
     }
     run.into_iter().for_each(|run| writer.add(Entry::Zeros(run)).unwrap());
-    let out = writer.close(whole.then(|| BlockDigest::of(algorithm, bytes))).unwrap();
+    let of_all = || if algorithm == BlockHash::Sha256 { algorithm } else { BlockHash::Blake3 }.digest(0, bytes);
+    let out = writer.close(whole.then(of_all)).unwrap();
     Manifest::load(&out[..]).unwrap()
 }
 
@@ -93,14 +94,14 @@ proptest! {
     fn a_diff_lists_the_blocks_that_differ(
         fills_a in prop::collection::vec(0u8..3, 0..6), changes in prop::collection::vec((0usize..6, 0u8..3), 0..3),
         cut in 0usize..7, tail in prop::sample::select(vec![0usize, 1000, 2000]),
-        tail_b in prop::sample::select(vec![0usize, 1000, 2000]), runs in any::<bool>(), algorithm in any::<bool>(),
-        whole in any::<bool>(),
+        tail_b in prop::sample::select(vec![0usize, 1000, 2000]), runs in any::<bool>(), whole in any::<bool>(),
+        algorithm in prop::sample::select(vec![BlockHash::Blake3Tree, BlockHash::Blake3, BlockHash::Sha256]),
     ) {
         let mut fills_b = fills_a.clone();
         changes.iter().for_each(|&(at, fill)| if let Some(old) = fills_b.get_mut(at) { *old = fill });
         fills_b.truncate(cut.max(1));
         let (a, b) = (image(&fills_a, tail), image(&fills_b, tail_b));
-        let algorithm = if algorithm { HashKind::Blake3 } else { HashKind::Sha256 };
+        let runs = runs || algorithm == BlockHash::Blake3Tree;
         // Zeros as runs on the first side; a run applies to every part of it, a digest only to its full block.
         let of = |bytes: &[u8], runs| manifest(bytes, algorithm, BLOCK, runs, whole);
         let (first, second) = (of(&a, true), of(&b, runs));
@@ -119,7 +120,7 @@ proptest! {
 #[test]
 fn other_block_lengths_compare_only_by_the_total_digest() {
     let (a, b) = (image(&[1, 2], 5), image(&[1, 1], 5));
-    let of = |bytes: &[u8], blocks: u64, whole| manifest(bytes, HashKind::Blake3, blocks, true, whole);
+    let of = |bytes: &[u8], blocks: u64, whole| manifest(bytes, BlockHash::Blake3, blocks, true, whole);
     assert_eq!(diff(&of(&a, BLOCK, true), &of(&a, 2 * BLOCK, true)).unwrap().count(), 0);
     let error = |first: Manifest, second: Manifest| diff(&first, &second).err().unwrap();
     let lengths = |differ| Incomparable::BlockLengths { first: BLOCK, second: 2 * BLOCK, differ };
@@ -129,9 +130,14 @@ fn other_block_lengths_compare_only_by_the_total_digest() {
 }
 
 #[test]
-fn other_algorithms_do_not_compare() {
-    let a = image(&[1], 0);
-    let of = |algorithm| manifest(&a, algorithm, BLOCK, true, true);
-    let (first, second) = (HashKind::Blake3, HashKind::Sha256);
-    assert_eq!(diff(&of(first), &of(second)).err(), Some(Incomparable::Algorithms { first, second }));
+fn other_algorithms_compare_only_by_the_total_digest() {
+    let (a, b) = (image(&[1, 2], 5), image(&[1, 1], 5));
+    let of = |bytes: &[u8], algorithm, whole| manifest(bytes, algorithm, BLOCK, true, whole);
+    let (tree, alone, sha) = (BlockHash::Blake3Tree, BlockHash::Blake3, BlockHash::Sha256);
+    assert_eq!(diff(&of(&a, tree, true), &of(&a, alone, true)).unwrap().count(), 0);
+    let error = |first: Manifest, second: Manifest| diff(&first, &second).err().unwrap();
+    let algorithms = |first, second, differ| Incomparable::Algorithms { first, second, differ };
+    assert_eq!(error(of(&a, tree, true), of(&b, alone, true)), algorithms(tree, alone, true));
+    assert_eq!(error(of(&a, tree, true), of(&a, alone, false)), algorithms(tree, alone, false));
+    assert_eq!(error(of(&a, tree, true), of(&a, sha, true)), algorithms(tree, sha, false));
 }

@@ -90,7 +90,7 @@ fn file_fault(error: FileError) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::{EndpointKind, Extent, Facts, HashKind};
+    use crate::core::{BlockHash, EndpointKind, Extent, Facts};
     use crate::ledger::SideIdentity;
     use std::fs;
 
@@ -99,7 +99,7 @@ mod tests {
         Head {
             version: "0".to_owned(),
             created: "1970-01-01T00:00:00Z".to_owned(),
-            algorithm: HashKind::Blake3,
+            algorithm: BlockHash::Blake3,
             block_bytes: 65536,
             len_bytes: Some(len),
             source: side.clone(),

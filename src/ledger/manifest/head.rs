@@ -1,8 +1,8 @@
 //! The first line of a manifest.
-use crate::core::{BlockDigest, HashKind};
+use crate::core::BlockHash;
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::{FaultKind, SideIdentity};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// The version of the format that is written, and the newest that is read.
 pub const FORMAT_VERSION: u64 = 1;
@@ -20,9 +20,8 @@ pub struct Head {
     pub version: String,
     /// When the copy began, RFC 3339 in UTC.
     pub created: String,
-    /// The algorithm of the block digests; [`BlockDigest::is_made_by`] is true for it.
-    #[serde(serialize_with = "name_of", deserialize_with = "kind_named")]
-    pub algorithm: HashKind,
+    /// The algorithm of the block digests.
+    pub algorithm: BlockHash,
     /// The block size of digests: a power of two from `BLOCK_BYTES_MIN` to `BLOCK_BYTES_MAX`. The last block
     /// may be shorter.
     pub block_bytes: u64,
@@ -47,24 +46,11 @@ impl Head {
     }
 }
 
-fn name_of<S: Serializer>(kind: &HashKind, out: S) -> Result<S::Ok, S::Error> {
-    out.serialize_str(kind.name())
-}
-
-fn kind_named<'de, D: Deserializer<'de>>(input: D) -> Result<HashKind, D::Error> {
-    let name = String::deserialize(input)?;
-    let known = [HashKind::Blake3, HashKind::Sha256].into_iter().find(|kind| kind.name() == name);
-    known.ok_or_else(|| serde::de::Error::custom(format!("algorithm \"{name}\" is not known")))
-}
-
 impl FirstLine for Head {
     const KEY: &'static str = "haul_manifest";
     const FORMAT_VERSION: u64 = FORMAT_VERSION;
 
     fn check(&self) -> Result<(), FaultKind> {
-        if !BlockDigest::is_made_by(self.algorithm) {
-            return Err(FaultKind::Invalid(format!("{} does not identify blocks", self.algorithm.name())));
-        }
         let bytes = self.block_bytes;
         if !bytes.is_power_of_two() || !(BLOCK_BYTES_MIN..=BLOCK_BYTES_MAX).contains(&bytes) {
             let words = format!("a block length of {bytes} bytes: it must be a power of two from 64 KiB to 1 GiB");

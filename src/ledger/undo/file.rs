@@ -1,7 +1,7 @@
 //! The file of an undo journal.
 use super::head::Record;
 use super::{Head, PIECE_BYTES};
-use crate::core::{BlockDigest, Extent, HashKind};
+use crate::core::{BlockDigest, Extent};
 use crate::files::{DirectoryEntry, FileError, NewFile, Visibility};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::lines::{Line, Lines};
@@ -52,7 +52,7 @@ impl UndoMaking {
     pub fn keep(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Fault> {
         debug_assert!(bytes.len().is_multiple_of(PIECE_BYTES) && offset.is_multiple_of(PIECE_BYTES as u64));
         self.new.file().write_all_at(bytes, self.end_bytes).map_err(io)?;
-        let digest = BlockDigest::of(HashKind::Blake3, bytes);
+        let digest = BlockDigest::blake3(bytes);
         let extent = Extent::new(offset, bytes.len() as u64);
         self.kept.push(Original { extent, at_bytes: self.end_bytes, digest });
         self.end_bytes += extent.len;
@@ -160,7 +160,7 @@ impl Undo {
     /// The file system fails, or the data is damaged.
     pub fn original(&self, kept: &Original, bytes: &mut [u8]) -> Result<(), Fault> {
         self.file.read_exact_at(bytes, kept.at_bytes).map_err(io)?;
-        if BlockDigest::of(HashKind::Blake3, bytes) != kept.digest {
+        if BlockDigest::blake3(bytes) != kept.digest {
             return Err(fault(FaultKind::Damaged));
         }
         Ok(())

@@ -20,7 +20,7 @@ pub struct ManifestReport {
     pub version: String,
     /// When the copy began, RFC 3339 in UTC.
     pub created: String,
-    /// `blake3` or `sha256`.
+    /// `blake3-tree`, `blake3` or `sha256`.
     pub algorithm: &'static str,
     /// Block size in bytes.
     pub block_bytes: u64,

@@ -24,10 +24,7 @@ pub fn shown(shown: &ManifestReport) -> String {
     }
     rows.row("content", content);
     rows.row("unreadable", runs(&shown.unread));
-    rows.row(
-        "whole",
-        shown.whole.clone().unwrap_or_else(|| "no digest of all data: it was copied in several runs".to_owned()),
-    );
+    rows.row("whole", shown.whole.clone().unwrap_or_else(|| "no digest of all data".to_owned()));
     rows.lines()
 }
 
