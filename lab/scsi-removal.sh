@@ -84,6 +84,26 @@ judge "a signal ends the waiting for a disk, with a report" ended 143 '"interrup
 rm -f /run/rescued /run/rescued.map
 rmmod scsi_debug
 
+# Without MAP, that of a disk is named by its identity; it is never continued unnamed, nor for another source.
+debug_disks
+noise 5 16M > /run/expected
+dd if=/run/expected of=$from bs=1M oflag=direct status=none
+export XDG_STATE_HOME=/run/map-of-disk
+try "$haul" rescue --progress none $from $to
+judge "nothing is created before the user agrees" [ ! -e $XDG_STATE_HOME ]
+try "$haul" rescue --progress none --yes $from $to
+judge "a rescue to a disk needs no map" ended 0 "$XDG_STATE_HOME/haul/"
+judge "a rescue to a disk is right" same $from $to 16M
+map=$(echo $XDG_STATE_HOME/haul/*.map)
+try "$haul" rescue --progress none --yes $from $to
+judge "the map of a disk is not continued unnamed" ended 3 "has left its map $map" "continues it"
+try "$haul" rescue --progress none --yes $from $to "$map"
+judge "the map of a disk is continued by name" ended 0
+try "$haul" rescue --progress none --yes "$(readlink -f /dev/lab/scsi0)" $to "$map"
+judge "another source is refused by the identity in the map" ended 3 "is of another source"
+unset XDG_STATE_HOME
+rmmod scsi_debug
+
 # shellcheck source=lab/measured-removal.sh
 . "$lab/measured-removal.sh"
 

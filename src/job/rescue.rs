@@ -1,5 +1,6 @@
 //! A rescue: the map of the source, which is kept in a mapfile, and its run.
 use super::finished::Finished;
+use super::journal;
 use super::operator::Operator;
 use crate::core::rescue::{
     RescueLog, RescueMap, RescueState, RescueStatus, SharedRescue, Status, StatusBlock, TimeLimits,
@@ -61,7 +62,10 @@ impl Rescue {
         operator: &Arc<dyn Operator>,
     ) -> Result<Rescue> {
         let name = path.display().to_string();
-        let (kept, found) = KeptMapfile::open(path).map_err(|fault| fault.into_error(&name))?;
+        let (kept, found) = match journal::is_in_new_directory(path) {
+            true => (KeptMapfile::in_new_directory(path), None),
+            false => KeptMapfile::open(path).map_err(|fault| fault.into_error(&name))?,
+        };
         let identity = SideIdentity::of(source, 0);
         let continues = found.is_some();
         let then = found.as_ref().and_then(source_of);
@@ -101,7 +105,12 @@ impl Rescue {
     /// It cannot be written; nothing was changed.
     pub(crate) fn begin(&self) -> Result<()> {
         let state = locked(&self.state).clone();
-        locked(&self.file).save(&state, state.map.clone())
+        let mut file = locked(&self.file);
+        journal::prepare(&file.path).map_err(|cause| {
+            let what = format!("cannot create the directory of map {}", file.path.display());
+            Error::new(Kind::Io, what).because(cause).advise("Nothing was written. Name the map after the destination.")
+        })?;
+        file.save(&state, state.map.clone())
     }
 
     /// The same rescue, recorded in these logs of the command line `command`.

@@ -109,7 +109,7 @@ pub fn rescued(end: &RescueEnd<'_>) -> String {
     }
     if let Some(line) = end.next_command() {
         let name = if matches!(outcome.ended, Ended::Complete) { "try again" } else { "continue" };
-        text += &format!("{name:<12} {}\n", shell_line(line));
+        text += &format!("{name:<12} {}\n", shell_line(line.iter().map(String::as_str)));
     }
     text
 }

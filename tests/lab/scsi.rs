@@ -92,7 +92,7 @@ const FAULTS: [&str; 40] = [
     "a queue that is full",
 ];
 
-const REMOVAL: [&str; 18] = [
+const REMOVAL: [&str; 24] = [
     "source removed, by sg",
     "dest removed, by sg",
     "source removed, by sd",
@@ -108,6 +108,12 @@ const REMOVAL: [&str; 18] = [
     "it was lost in mid-rescue, by sg",
     "a rescue that waited is right, by sg",
     "a signal ends the waiting for a disk, with a report",
+    "nothing is created before the user agrees",
+    "a rescue to a disk needs no map",
+    "a rescue to a disk is right",
+    "the map of a disk is not continued unnamed",
+    "the map of a disk is continued by name",
+    "another source is refused by the identity in the map",
     "a dest that stood still",
     "it stood still in mid-copy",
     "a dest that stood still is right",

@@ -2,23 +2,54 @@
 use super::options::RescueOptions;
 use crate::core::rescue::{RescuePlan, Status};
 use crate::core::{EndpointKind, Error, Extent, Facts, Kind, Plan, Result, Side};
-use crate::job::beside;
 use crate::job::rescue::domain;
+use crate::job::{beside, journal};
 use crate::plan::rescue_sector_bytes;
+use crate::report::json;
+use crate::report::printable::shell_line;
 use std::path::{Path, PathBuf};
 
-/// The path of the map.
-pub(super) fn map_path(options: &RescueOptions, dest: &Facts) -> Result<PathBuf> {
+/// Where the map is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct MapPlace {
+    pub(super) path: PathBuf,
+    /// The command line does not name it: it is that of the disk with the identity of the dest.
+    pub(super) of_disk: bool,
+}
+
+/// The place of the map: as named, beside a file, or for a disk by its identity.
+pub(super) fn map_place(options: &RescueOptions, dest: &Facts) -> Result<MapPlace> {
     if let Some(path) = &options.map {
-        return Ok(path.clone());
+        return Ok(MapPlace { path: path.clone(), of_disk: false });
     }
     if dest.kind == EndpointKind::File {
         let mut path = dest.path.clone().into_os_string();
         path.push(".map");
-        return Ok(path.into());
+        return Ok(MapPlace { path: path.into(), of_disk: false });
     }
-    let what = format!("no map: destination {} is not a file, so there is no place beside it", dest.address);
+    // The name of a device without an identity may be that of another disk tomorrow.
+    let is_known = dest.kind == EndpointKind::Block && (dest.identity.wwn.is_some() || dest.identity.serial.is_some());
+    if let Some(path) = is_known.then(|| journal::of_device(dest, "map")).flatten() {
+        return Ok(MapPlace { path, of_disk: true });
+    }
+    let what = format!("no map: destination {} is neither a file nor a disk with a serial number", dest.address);
     Err(Error::new(Kind::Usage, what).on(Side::Dest).advise("Name the map after the destination, on another disk."))
+}
+
+/// Refuses to continue with a map that the command line does not name: the disk may have been used for something else
+/// since, and what the map lists as rescued would silently be missing.
+pub(super) fn is_named(place: &MapPlace, words: &[String]) -> Result<()> {
+    if !place.of_disk {
+        return Ok(());
+    }
+    let path = place.path.to_string_lossy();
+    let line = shell_line(json::command_line(words).into_iter().chain([&*path]));
+    let what = format!("an earlier rescue to this disk has left its map {path}");
+    let advice = format!(
+        "Nothing was written. If the disk still has the data of that rescue, '{line}' continues it. Otherwise remove \
+         the map and begin again."
+    );
+    Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice))
 }
 
 /// Refuses a map or log that is a side of the rescue, or another of them.
@@ -85,4 +116,46 @@ pub(super) fn changes(options: &RescueOptions) -> Vec<(Status, Status)> {
     let retrim = [(Status::Unscraped, Status::Untrimmed), (Status::Bad, Status::Untrimmed)];
     let again = again.into_iter().filter(|_| options.try_again);
     again.chain(retrim.into_iter().filter(|_| options.retrim)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::apps::command::Words;
+    use crate::apps::rescue::words::RescueArguments;
+    use clap::Parser;
+
+    #[test]
+    fn the_map_is_beside_a_file_and_named_by_the_identity_of_a_disk() {
+        let options = |words: &[&str]| {
+            let words = ["rescue", "source", "dest"].iter().chain(words);
+            RescueArguments::try_parse_from(words).unwrap().into_options().unwrap()
+        };
+        let facts = |path: &str, kind| Facts { exists: true, ..Facts::new(path, kind) };
+        let place = |dest: &Facts, words: &[&str]| map_place(&options(words), dest);
+        let at = |path: &str| MapPlace { path: path.into(), of_disk: false };
+        let [file, mut disk] = [facts("/x/dest", EndpointKind::File), facts("/dev/sdz", EndpointKind::Block)];
+        assert_eq!(place(&file, &[]).unwrap(), at("/x/dest.map"));
+        assert_eq!(place(&disk, &["map"]).unwrap(), at("map"));
+        let unknown = place(&disk, &[]).unwrap_err();
+        assert!(unknown.to_string().contains("no map"), "{unknown}");
+        disk.identity.serial = Some("S3RIAL 1".into());
+        let Some(path) = journal::of_device(&disk, "map") else { return };
+        assert!(path.ends_with("haul/S3RIAL_1.map"), "{}", path.display());
+        let expected = MapPlace { path, of_disk: true };
+        assert_eq!(place(&disk, &[]).unwrap(), expected);
+        // Under another name it has the same map.
+        disk.path = "/dev/sdy".into();
+        assert_eq!(place(&disk, &[]).unwrap(), expected);
+    }
+
+    #[test]
+    fn the_map_of_a_disk_is_continued_only_by_name() {
+        let place = |of_disk| MapPlace { path: "/state/S1.map".into(), of_disk };
+        let words = ["rescue", "/dev/sdb", "/dev/sdc"].map(str::to_owned);
+        is_named(&place(false), &words).unwrap();
+        let refused = is_named(&place(true), &words).unwrap_err();
+        assert_eq!(refused.kind, Kind::Refused);
+        assert!(refused.advice.contains("'haul rescue /dev/sdb /dev/sdc /state/S1.map'"), "{}", refused.advice);
+    }
 }

@@ -1,5 +1,5 @@
 //! `haul rescue --fill`: writes data to the areas of a map that were not rescued, so that they can be recognized.
-use super::decide::{map_path, not_a_side};
+use super::decide::{is_named, map_place, not_a_side};
 use super::options::{FillOptions, RescueOptions};
 use crate::apps::command::Call;
 use crate::apps::console::Console;
@@ -23,7 +23,9 @@ pub(super) fn fill(options: &RescueOptions, how: &FillOptions, call: &Call<'_>) 
     let copy = &options.copy;
     let console = Console::new(copy, "copy", call.words, call.out)?;
     let dest = probe::one_through(&copy.dest, Side::Dest, false)?;
-    let path = map_path(options, &dest)?;
+    let place = map_place(options, &dest)?;
+    is_named(&place, call.words)?;
+    let path = place.path;
     not_a_side("map", &path, &[&dest])?;
     let map = read_map(&path)?;
     may_be_filled(&path, &map, &dest)?;

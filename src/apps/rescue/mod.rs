@@ -2,6 +2,7 @@
 mod decide;
 mod fill;
 mod options;
+mod values;
 pub(in crate::apps) mod words;
 
 use crate::apps::command::Call;
@@ -17,7 +18,7 @@ use crate::plan::{Options, ProgressStyle, Verbosity};
 use crate::report::json::{self, RescueEnd};
 use crate::report::printable::shell_line;
 use crate::report::{rescue as report, text};
-use decide::{are_separate, changes, map_path, may_overwrite, rescue_plan};
+use decide::{are_separate, changes, is_named, map_place, may_overwrite, rescue_plan};
 use options::RescueOptions;
 use std::sync::Arc;
 
@@ -29,7 +30,8 @@ fn rescue(options: &RescueOptions, call: &Call<'_>) -> Result<Exit> {
     let prepared = Prepared::look(copy, &operator)?;
     let sides = prepared.sides();
     let (source, dest) = (sides[0].1.clone(), sides[1].1.clone());
-    let path = map_path(options, &dest)?;
+    let place = map_place(options, &dest)?;
+    let path = place.path.clone();
     are_separate(&path, options, &[&source, &dest])?;
     options.care.check(&source)?;
     let plan = &prepared.decision().plan;
@@ -37,7 +39,10 @@ fn rescue(options: &RescueOptions, call: &Call<'_>) -> Result<Exit> {
     let rescue = Rescue::open(&path, plan.len.unwrap_or(0), &source, &dest, &operator)?;
     if !rescue.continues {
         may_overwrite(options, &path, &dest)?;
-    } else if !rescue.names_source {
+    } else {
+        is_named(&place, call.words)?;
+    }
+    if rescue.continues && !rescue.names_source {
         operator.warn(&report::unnamed_source(&path));
     }
     rescue.change(&changes(options));
@@ -61,6 +66,7 @@ fn rescue(options: &RescueOptions, call: &Call<'_>) -> Result<Exit> {
     let end = RescueEnd {
         sides: [&source, &dest],
         map: &path,
+        names_map: !place.of_disk,
         state: &state,
         rescued_before_bytes,
         missing_bytes: missing,

@@ -4,6 +4,9 @@ use crate::apps::exit::Exit;
 use crate::apps::not_started::{RESCUE, report_not_started};
 use crate::apps::rescue::fill::fill;
 use crate::apps::rescue::options::{FillOptions, RescueOptions};
+use crate::apps::rescue::values::{
+    Reconnect, Retries, SkipSize, fill_statuses, read_limits, reconnect, retries, skip_size,
+};
 use crate::cli::defaults::Defaults;
 use crate::cli::expect;
 use crate::cli::help::{self, ENVIRONMENT, FILES, SIZES};
@@ -11,7 +14,7 @@ use crate::cli::shown::VerbosityArguments;
 use crate::cli::words;
 use crate::cli::words::address;
 use crate::core::Error;
-use crate::core::rescue::{FILLABLE, ReadLimits};
+use crate::core::rescue::ReadLimits;
 use crate::job::Care;
 use crate::ledger::RescueLogKind;
 use crate::plan::{Decompress, Expectation, JournalChoice, Options, PassthroughMode, ProgressStyle, When};
@@ -24,9 +27,6 @@ const EXAMPLES: &str = include_str!("help/examples.txt");
 const GUIDE: &str = include_str!("help/guide.txt");
 const STATUS: &str = include_str!("help/status.txt");
 const SEE_ALSO: &str = "# SEE ALSO\nhaul(1), haul-copy(1), haul-map(1), ddrescue(1), ddrescuelog(1), smartctl(8)\n";
-
-/// Smallest size to skip, as in GNU ddrescue, in bytes.
-const SKIP_BYTES_MIN: u64 = 64 << 10;
 
 /// Options about reading, which `--fill` does not do.
 const NOT_WITH_FILL: [&str; 18] = [
@@ -74,7 +74,11 @@ pub(crate) struct RescueArguments {
     #[arg(id = "destination", value_name = "DST", value_hint = ValueHint::AnyPath)]
     dest: OsString,
 
-    /// The map; default: DST.map beside a file, and required for a device
+    /// The map; default: DST.map beside a file, by its identity for a disk
+    ///
+    /// The map. By default it is beside a file, with .map after its name, and for a disk in the directory where haul
+    /// stores the journals of devices, named by its WWN or serial number. To continue with a map of a disk, name it:
+    /// the disk may have been used since. Required for a device that has neither.
     #[arg(value_name = "MAP", value_hint = ValueHint::FilePath)]
     map: Option<OsString>,
 
@@ -251,65 +255,6 @@ pub(crate) struct RescueArguments {
     /// Print the result, with all areas of the map, as one JSON document on standard output.
     #[arg(long, help_heading = "Output")]
     json: bool,
-}
-
-/// Passes over bad sectors; `None`: without end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Retries(Option<u32>);
-
-/// How long to wait for a source; `None`: not at all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Reconnect(Option<Duration>);
-
-/// Bytes to skip first, and at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct SkipSize(u64, Option<u64>);
-
-fn retries(text: &str) -> Result<Retries, String> {
-    if text == "endless" {
-        return Ok(Retries(None));
-    }
-    let number = text.parse().map_err(|_| "accepted: a number of passes, or endless".to_owned())?;
-    Ok(Retries(Some(number)))
-}
-
-fn read_limits(text: &str) -> Result<ReadLimits, String> {
-    let (copying, later) = text.split_once(',').unwrap_or((text, text));
-    let [copying, later] = [words::time(copying)?, words::time(later)?];
-    let later = if text.contains(',') { later } else { later.max(ReadLimits::default().later) };
-    if later < copying {
-        return Err("accepted: a time, and one that is not shorter after a comma, such as 3,10".to_owned());
-    }
-    Ok(ReadLimits { copying, later })
-}
-
-fn reconnect(text: &str) -> Result<Reconnect, String> {
-    if text == "never" { Ok(Reconnect(None)) } else { words::time(text).map(|time| Reconnect(Some(time))) }
-}
-
-fn fill_statuses(text: &str) -> Result<FillOptions, String> {
-    let accepted = "accepted: letters of ? * / -, and l for the location of each sector";
-    let (mut statuses, mut located) = (Vec::new(), false);
-    for letter in text.chars() {
-        match FILLABLE.into_iter().find(|status| status.letter() == letter) {
-            Some(status) if statuses.contains(&status) => {}
-            Some(status) => statuses.push(status),
-            None if letter == 'l' => located = true,
-            None if letter == '+' => return Err(format!("rescued areas (+) are never filled; {accepted}")),
-            None => return Err(accepted.to_owned()),
-        }
-    }
-    if statuses.is_empty() { Err(accepted.to_owned()) } else { Ok(FillOptions { statuses, located }) }
-}
-
-fn skip_size(text: &str) -> Result<SkipSize, String> {
-    let (first, most) = text.split_once(',').map_or((text, None), |(first, most)| (first, Some(most)));
-    let size = |text: &str| words::offset(text).map_err(|error| error.to_string());
-    let (first, most) = (size(first)?, most.map(size).transpose()?);
-    if first > 0 && first < SKIP_BYTES_MIN || most.is_some_and(|most| most < first) {
-        return Err("accepted: 0, or a size of at least 64K, and a larger one after a comma".to_owned());
-    }
-    Ok(SkipSize(first, most))
 }
 
 impl Words for RescueArguments {

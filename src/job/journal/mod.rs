@@ -29,7 +29,9 @@ pub(crate) use fits::{check_state, digest_at};
 use journal_writer::JournalWriter;
 pub(crate) use journal_writer::samples_of;
 pub(crate) use pending::{PendingCopies, find_all};
-pub(crate) use place::{any_exists, of as place_of, of_device, of_related, prepare, start_on_disk};
+pub(crate) use place::{
+    any_exists, is_in_new_directory, of as place_of, of_device, of_related, prepare, start_on_disk,
+};
 pub(crate) use remove::Removal;
 pub(crate) use stale::Stale;
 use std::path::{Path, PathBuf};

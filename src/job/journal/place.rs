@@ -175,6 +175,11 @@ pub(crate) fn prepare(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Whether `path` is in the directory of devices' journals, and that does not exist yet.
+pub(crate) fn is_in_new_directory(path: &Path) -> bool {
+    is_of_devices(path) && path.parent().is_some_and(|directory| !directory.exists())
+}
+
 /// Checks whether a file could be created at `path`, including missing directories above it. Changes nothing.
 pub(crate) fn can_be_made(path: &Path) -> io::Result<()> {
     let above = path.ancestors().skip(1).filter(|directory| !directory.as_os_str().is_empty());

@@ -5,14 +5,15 @@ use crate::ledger::record_file::{file_fault, free_place, io_fault, open_own};
 use crate::ledger::{Fault, RecordFile};
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const KIND: RecordFile = RecordFile::Mapfile;
 
 /// A mapfile, locked against other processes of haul.
 #[derive(Debug)]
 pub struct KeptMapfile {
-    place: DirectoryEntry,
+    /// Where its directory does not exist yet: only its path is known.
+    place: Result<DirectoryEntry, PathBuf>,
     /// The file that has the name; `None`: there is none yet.
     file: Option<File>,
 }
@@ -24,12 +25,17 @@ impl KeptMapfile {
     /// Another process uses it, it may belong to another user, it is not a mapfile, or the file system fails.
     pub fn open(path: &Path) -> Result<(Self, Option<Mapfile>), Fault> {
         let Some((place, file)) = open_own(KIND, path)? else {
-            return Ok((KeptMapfile { place: free_place(KIND, path)?, file: None }, None));
+            return Ok((KeptMapfile { place: Ok(free_place(KIND, path)?), file: None }, None));
         };
         // GNU ddrescue takes an empty file for a new mapfile.
         let is_empty = file.metadata().map_err(|error| io_fault(KIND, error))?.len() == 0;
         let map = if is_empty { None } else { Some(Mapfile::parse(BufReader::new(&file))?) };
-        Ok((KeptMapfile { place, file: Some(file) }, map))
+        Ok((KeptMapfile { place: Ok(place), file: Some(file) }, map))
+    }
+
+    /// A new mapfile at `path`, whose directory is created before the first [`KeptMapfile::save`].
+    pub fn in_new_directory(path: &Path) -> Self {
+        KeptMapfile { place: Err(path.to_owned()), file: None }
     }
 
     /// Writes `map` and makes it durable. At every moment the name leads to the old or the new mapfile, complete.
@@ -37,7 +43,16 @@ impl KeptMapfile {
     /// # Errors
     /// The name leads to another file now, which is kept, or the file system fails; the old mapfile then remains.
     pub fn save(&mut self, map: &Mapfile) -> Result<(), Fault> {
-        let new = NewFile::begin(&self.place).map_err(|error| file_fault(KIND, error))?;
+        let new = match &self.place {
+            Ok(place) => NewFile::begin(place),
+            Err(path) => {
+                let place = free_place(KIND, path)?;
+                let new = NewFile::begin(&place);
+                self.place = Ok(place);
+                new
+            }
+        };
+        let new = new.map_err(|error| file_fault(KIND, error))?;
         map.write(BufWriter::with_capacity(64 << 10, new.file())).map_err(|error| io_fault(KIND, error))?;
         let named = match &self.file {
             Some(old) => new.replace(old),
@@ -80,6 +95,19 @@ mod tests {
         fs::write(&path, b"of another program").unwrap();
         assert!(again.save(&of_finished(4096)).is_err(), "it replaced the file of another program");
         assert_eq!(fs::read(&path).unwrap(), b"of another program");
+    }
+
+    #[test]
+    fn a_mapfile_in_a_new_directory_is_created_by_its_first_writing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("new/map");
+        let mut kept = KeptMapfile::in_new_directory(&path);
+        assert!(kept.save(&of_finished(512)).is_err() && !dir.path().join("new").exists());
+        fs::create_dir(dir.path().join("new")).unwrap();
+        kept.save(&of_finished(512)).unwrap();
+        assert!(matches!(KeptMapfile::open(&path).unwrap_err().kind, FaultKind::Busy));
+        drop(kept);
+        assert_eq!(KeptMapfile::open(&path).unwrap().1.unwrap().sets(), of_finished(512).sets());
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub struct RescueEnd<'a> {
     pub sides: [&'a Facts; 2],
     /// The path of the map.
     pub map: &'a Path,
+    /// Whether the command line names it, or its place beside the dest does.
+    pub names_map: bool,
     /// The state after the run.
     pub state: &'a RescueState,
     /// Bytes that were rescued before the run.
@@ -32,10 +34,13 @@ pub struct RescueEnd<'a> {
 }
 
 impl RescueEnd<'_> {
-    /// The command line to run next, if any makes sense: the same one continues, and after all passes retries.
-    pub fn next_command(&self) -> Option<Vec<&str>> {
+    /// The command line to run next, if any makes sense: the same one, with the name of the map, continues, and after
+    /// all passes retries.
+    pub fn next_command(&self) -> Option<Vec<String>> {
         let retries = matches!(self.outcome.ended, Ended::Complete).then_some(["--retries", "3"]);
-        self.continues.then(|| command_line(self.args).into_iter().chain(retries.into_iter().flatten()).collect())
+        let map = (!self.names_map).then(|| self.map.to_string_lossy());
+        let words = command_line(self.args).into_iter().chain(map.as_deref()).chain(retries.into_iter().flatten());
+        self.continues.then(|| words.map(str::to_owned).collect())
     }
 }
 
