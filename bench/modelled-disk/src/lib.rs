@@ -7,6 +7,7 @@
 //! The bench uses the first row and `limit` as a library; nbdkit loads the same crate as a plugin.
 pub mod clock;
 pub mod damage;
+pub mod failing;
 pub mod keys;
 pub mod limit;
 pub mod model;
@@ -15,5 +16,6 @@ pub mod plugin;
 pub mod preset;
 pub mod server;
 pub mod store;
+pub mod trace;
 pub mod volatile;
 pub mod words;

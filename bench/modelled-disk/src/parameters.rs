@@ -3,6 +3,7 @@ use serde::Serialize;
 use std::path::PathBuf;
 
 use crate::damage::SWAPPED_BYTES;
+use crate::failing::Failing;
 use crate::words::{duration_ns, list, pair, percent, size_bytes, truth};
 
 /// A run of bytes `offset..offset + len`.
@@ -44,6 +45,8 @@ pub struct Parameters {
     pub store: Option<PathBuf>,
     /// The file for the counters, written on unload.
     pub log: Option<PathBuf>,
+    /// The file for the trace of reads, written on unload.
+    pub trace: Option<PathBuf>,
     /// Factor by which all durations are divided, and all rates multiplied.
     pub time_scale: f64,
     /// Time for each command besides the transfer.
@@ -142,6 +145,8 @@ pub struct Parameters {
     pub damage_times: u64,
     /// Trim is supported.
     pub trim: bool,
+    /// How the disk fails.
+    pub failing: Failing,
 }
 
 impl Default for Parameters {
@@ -151,6 +156,7 @@ impl Default for Parameters {
             size_bytes: 1 << 30,
             store: None,
             log: None,
+            trace: None,
             time_scale: 1.0,
             overhead_ns: 0,
             latency_ns: 0,
@@ -200,6 +206,7 @@ impl Default for Parameters {
             swap: Vec::new(),
             damage_times: 0,
             trim: false,
+            failing: Failing::default(),
         }
     }
 }
@@ -219,6 +226,7 @@ impl Parameters {
             "size" => self.size_bytes = size_bytes(value)?,
             "store" => self.store = Some(absolute(value)?),
             "log" => self.log = Some(absolute(value)?),
+            "trace" => self.trace = Some(absolute(value)?),
             "time_scale" => self.time_scale = value.parse().map_err(|_| "expected a number such as 8 or 0.5")?,
             "overhead_us" => self.overhead_ns = duration_ns(value, 1e3)?,
             "latency_us" => self.latency_ns = duration_ns(value, 1e3)?,
@@ -284,7 +292,10 @@ impl Parameters {
             "swap" => self.swap = list(value, |word| pair(word, size_bytes))?,
             "damage_times" => self.damage_times = size_bytes(value)?,
             "trim" => self.trim = truth(value)?,
-            _ => return Err("no such parameter; nbdkit --help with this plugin lists them".into()),
+            _ => {
+                let unknown = || Err("no such parameter; nbdkit --help with this plugin lists them".into());
+                return self.failing.set(key, value).unwrap_or_else(unknown);
+            }
         }
         Ok(())
     }
@@ -335,10 +346,8 @@ impl Parameters {
             (warm && self.heat_leak_ns == 0, "heat_leak_ms: must go with heat_per_c"),
             (warm && !between, "heat_back_c: must lie between heat_rest_c and heat_limit_c"),
         ];
-        match wrong.iter().find(|(is_wrong, _)| *is_wrong) {
-            Some((_, why)) => Err((*why).to_string()),
-            None => Ok(()),
-        }
+        let wrong = wrong.iter().find(|(is_wrong, _)| *is_wrong).map(|(_, why)| *why).or(self.failing.wrong());
+        wrong.map_or(Ok(()), |why| Err(why.to_string()))
     }
 
     /// Whether the disk reports itself as rotational.
@@ -350,6 +359,7 @@ impl Parameters {
     pub fn scaled(&self) -> Parameters {
         let mut disk = self.clone();
         let factor = std::mem::replace(&mut disk.time_scale, 1.0);
+        disk.failing.scale(factor);
         let durations = [
             &mut disk.overhead_ns,
             &mut disk.latency_ns,

@@ -89,6 +89,9 @@ impl Server for Connection {
         if let Err(error) = disk.power_off() {
             complain(format_args!("store: {error}"));
         }
+        if let Err(error) = disk.write_trace() {
+            complain(format_args!("trace: {error}"));
+        }
         let Some(path) = &disk.parameters.log else { return };
         let written = serde_json::to_vec_pretty(&disk.counters()).map_err(std::io::Error::from);
         if let Err(error) = written.and_then(|json| std::fs::write(path, json)) {

@@ -7,6 +7,7 @@ use crate::clock;
 use crate::model::{Answer, Counters, Disk, Faults, Kind, Ticket};
 use crate::parameters::{Extent, Parameters};
 use crate::store::Store;
+use crate::trace::Trace;
 
 /// A disk that is being served.
 pub struct ServedDisk {
@@ -15,6 +16,7 @@ pub struct ServedDisk {
     store: Store,
     faults: Faults,
     state: Mutex<State>,
+    trace: Option<Trace>,
 }
 
 struct State {
@@ -53,7 +55,8 @@ impl ServedDisk {
         let store = Store::open(path, &parameters)
             .map_err(|error| io::Error::new(error.kind(), format!("store {}: {error}", path.display())))?;
         let state = State { disk: Disk::new(&parameters), waiting: HashMap::new(), answers: HashMap::new() };
-        Ok(ServedDisk { faults: Faults::new(&parameters), store, state: Mutex::new(state), parameters })
+        let trace = parameters.trace.is_some().then(Trace::default);
+        Ok(ServedDisk { faults: Faults::new(&parameters), store, state: Mutex::new(state), trace, parameters })
     }
 
     /// Serves one request: calls `move_bytes` to transfer between store and caller, and waits for the disk's time.
@@ -76,9 +79,12 @@ impl ServedDisk {
         drop(state);
 
         // Outside the lock, during the time that the disk takes anyway.
-        let moved = if self.faults.fails(kind, &extent) { Ok(()) } else { move_bytes(&self.store) };
+        let moved = if self.faults.is_bad(kind, &extent) { Ok(()) } else { move_bytes(&self.store) };
 
         let answer = self.wait_for_answer(ticket, &bell);
+        if let Some(trace) = self.trace.as_ref().filter(|_| kind == Kind::Read) {
+            trace.add(now_ns, answer.at_ns, extent, answer.failed);
+        }
         clock::sleep_until(answer.at_ns);
         let mut state = self.lock();
         state.disk.leave();
@@ -113,6 +119,15 @@ impl ServedDisk {
     /// Those of the store.
     pub fn power_off(&self) -> io::Result<()> {
         self.store.flush()
+    }
+
+    /// Writes the trace to its file, if there is one.
+    ///
+    /// # Errors
+    /// Those of writing a file.
+    pub fn write_trace(&self) -> io::Result<()> {
+        let written = self.trace.as_ref().zip(self.parameters.trace.as_deref());
+        written.map_or(Ok(()), |(trace, path)| trace.write(path))
     }
 
     /// The disk's counters so far.

@@ -21,7 +21,7 @@ mod write_cache;
 pub mod zones;
 
 pub use counters::Counters;
-pub use faults::Faults;
+pub use faults::{Failure, Faults};
 pub use zones::Zones;
 
 use crate::parameters::{Extent, Parameters};
@@ -210,9 +210,11 @@ impl Disk {
         }
         let stall_ns = self.faults.stall_ns(&extent);
         self.counters.stalls += u64::from(stall_ns > 0);
-        when.begin_ns += stall_ns;
-        let failed = self.faults.fails(kind, &extent);
+        when.begin_ns += stall_ns + self.faults.slow_ns(kind, &extent);
+        let failure = self.faults.fails(kind, &extent, ready_ns.saturating_sub(self.first_ns.unwrap_or(0)));
+        let failed = failure.is_some();
         let done_ns = match kind {
+            _ if failure == Some(Failure::Dead) => when.begin_ns,
             _ if failed => self.fail(kind, extent, when),
             Kind::Read => self.read(extent, when),
             Kind::Write => self.write(extent, when),

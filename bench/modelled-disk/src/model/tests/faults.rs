@@ -129,3 +129,25 @@ fn a_stick_beyond_its_queue_depth_pays_for_each_command() {
     assert!(chokes > 16, "{chokes}");
     assert_eq!(choked_ns, 32 * MIB_NS + chokes * MS);
 }
+
+#[test]
+fn a_flaky_sector_is_read_after_some_attempts_and_a_slow_area_takes_its_time() {
+    let mut disk =
+        disk(&format!("{FLAT} flaky_read=1048576:512 flaky_one_in=4 slow_read=4M:1M slow_read_rate=1MB"));
+    let tries: Vec<bool> =
+        (1..=64).map(|index| answer(&mut disk, 1000 * MS * index, Kind::Read, extent(MIB - 4096, 8192)).1).collect();
+    let lucky = tries.iter().filter(|failed| !**failed).count();
+    assert!((4..40).contains(&lucky), "{lucky} of 64");
+    assert_eq!(one(&mut disk, 100_000 * MS, Kind::Read, extent(4 * MIB, MIB)), 100_000 * MS + 100 * MIB_NS + MIB_NS);
+    assert_eq!(one(&mut disk, 200_000 * MS, Kind::Write, extent(4 * MIB, MIB)), 200_000 * MS + MIB_NS);
+}
+
+#[test]
+fn a_disk_dies_after_its_time_or_its_reads_and_fails_at_once() {
+    for words in ["dies_after_ms=1500", "dies_after_reads=2"] {
+        let mut disk = disk(&format!("{FLAT} bad_ms=500 {words}"));
+        let read = |disk: &mut Disk, at_ms: u64| answer(disk, at_ms * MS, Kind::Read, extent(at_ms * 4096, MIB));
+        let ended = [1000, 2000, 3000].map(|at_ms| read(&mut disk, at_ms));
+        assert_eq!(ended, [(1000 * MS + MIB_NS, false), (2000 * MS + MIB_NS, false), (3000 * MS, true)], "{words}");
+    }
+}
