@@ -14,12 +14,12 @@ pub(crate) fn read(path: &str) -> Result<Mapfile> {
     read_by(path, Mapfile::parse)
 }
 
-/// Reads the map file at `path`, whose blocks may have gaps between them; `-` is standard input.
+/// Reads the map file at `path`, whose blocks may have any order and gaps between them; `-` is standard input.
 ///
 /// # Errors
-/// Those of [`read`] except for gaps.
-pub(crate) fn read_with_gaps(path: &str) -> Result<Mapfile> {
-    read_by(path, Mapfile::parse_with_gaps)
+/// Those of [`read`] except for gaps and the order.
+pub(crate) fn read_loose(path: &str) -> Result<Mapfile> {
+    read_by(path, Mapfile::parse_loose)
 }
 
 fn read_by(path: &str, parse: fn(Box<dyn BufRead>) -> std::result::Result<Mapfile, Fault>) -> Result<Mapfile> {

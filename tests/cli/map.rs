@@ -67,7 +67,13 @@ fn operations_give_the_maps_of_ddrescuelog() {
         assert_eq!(made(dir, &["or", "a", "b", "-"]), peer(&["-z", "b", "a"]), "or, seed {seed}");
         assert_eq!(made(dir, &["xor", "a", "b", "-"]), peer(&["-x", "b", "a"]), "xor, seed {seed}");
         assert_eq!(made(dir, &["not", "a", "-"]), peer(&["-n", "a"]), "not, seed {seed}");
-        fs::write(dir.join("gaps"), without_some_blocks(&random_map(2 * seed))).expect("the file can be written");
+        let mut gaps = without_some_blocks(&random_map(2 * seed));
+        if seed % 2 == 1 {
+            let lines: Vec<&str> = gaps.lines().collect();
+            // The comment and the status line stay first.
+            gaps = lines[..2].iter().chain(lines[2..].iter().rev()).map(|line| format!("{line}\n")).collect();
+        }
+        fs::write(dir.join("gaps"), gaps).expect("the file can be written");
         let [mut ours, mut theirs] = [made(dir, &["complete", "gaps", "-"]), peer(&["-C", "gaps"])];
         if theirs.last().is_some_and(|block| block.ends_with('?')) {
             // ddrescuelog extends a last block that is not tried to the largest size that a map can have.

@@ -5,7 +5,7 @@ pub(in crate::apps) mod words;
 use crate::apps::exit::{Exit, printed};
 use crate::core::rescue::RescueMap;
 use crate::core::{Error, Kind, Result};
-use crate::job::map_files::{read, read_with_gaps, text, write};
+use crate::job::map_files::{read, read_loose, text, write};
 use crate::ledger::mapfile::Mapfile;
 use crate::report::map::{ShownMap, differences, json};
 use crate::report::{Out, map};
@@ -54,7 +54,7 @@ fn changed(path: &str, change: &MapChange) -> Result<Mapfile> {
         MapChange::Combine(how, second) => read(path)?.combined(*how, &read(second)?),
         MapChange::Invert => read(path)?.inverted(),
         MapChange::Complete { size_bytes } => {
-            let file = read_with_gaps(path)?;
+            let file = read_loose(path)?;
             let (end, size) = (file.end(), size_bytes.unwrap_or(file.end()));
             if size < end {
                 let what = format!("--size {size} is before the end of the last block of map {path}, at byte {end}");

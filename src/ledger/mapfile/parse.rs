@@ -22,21 +22,22 @@ impl Mapfile {
         Self::parse_blocks(input, false)
     }
 
-    /// The same, for a mapfile with gaps between its blocks; they become blocks that are not tried.
+    /// The same, for a mapfile whose blocks have any order and gaps between them, which become blocks that are not tried.
     ///
     /// # Errors
-    /// Those of [`Mapfile::parse`] except for gaps.
-    pub fn parse_with_gaps(input: impl BufRead) -> Result<Self, Fault> {
+    /// Those of [`Mapfile::parse`] except for gaps and the order; blocks of different status that overlap.
+    pub fn parse_loose(input: impl BufRead) -> Result<Self, Fault> {
         Self::parse_blocks(input, true)
     }
 
-    fn parse_blocks(input: impl BufRead, with_gaps: bool) -> Result<Self, Fault> {
+    fn parse_blocks(input: impl BufRead, is_loose: bool) -> Result<Self, Fault> {
         let mut lines = Lines::new(RecordFile::Mapfile, input);
         let mut comments = Vec::new();
         let mut map: Option<Mapfile> = None;
         loop {
             if lines.advance()? == Line::None {
-                return map.ok_or_else(|| lines.fault(FaultKind::Truncated));
+                let map = map.ok_or_else(|| lines.fault(FaultKind::Truncated))?;
+                return if is_loose { map.ordered().map_err(|kind| lines.fault(kind)) } else { Ok(map) };
             }
             let Ok(text) = std::str::from_utf8(&lines.bytes) else {
                 if lines.bytes.trim_ascii_start().starts_with(b"#") {
@@ -56,7 +57,7 @@ impl Mapfile {
             let taken_in = match &mut map {
                 None => status_line(&fields)
                     .map(|made| map = Some(Mapfile { comments: std::mem::take(&mut comments), ..made })),
-                Some(map) => block(&fields).and_then(|block| map.append(block, with_gaps)),
+                Some(map) => block(&fields).and_then(|block| map.append(block, is_loose)),
             };
             taken_in.map_err(|kind| lines.fault(kind))?;
         }
@@ -64,18 +65,37 @@ impl Mapfile {
 }
 
 impl Mapfile {
-    /// Appends a block, and before it the gap to the last one, if there may be gaps. ddrescue accepts empty blocks;
-    /// they have no effect.
-    fn append(&mut self, block: Block, with_gaps: bool) -> Result<(), FaultKind> {
+    /// Appends a block, which begins where the last one ends, unless the map is loose. ddrescue accepts empty blocks; they
+    /// have no effect.
+    fn append(&mut self, block: Block, is_loose: bool) -> Result<(), FaultKind> {
         let offset = block.extent.offset;
-        if let Some(end) = self.blocks.last().map(|before| before.extent.end()).filter(|end| *end != offset) {
-            if !with_gaps || end > offset {
-                return invalid(format!("the block before ends at byte {end}, this one begins at {offset}"));
-            }
-            self.blocks.push(Block { extent: Extent::new(end, offset - end), status: Status::Untried });
+        let before = self.blocks.last().map(|before| before.extent.end());
+        if let Some(end) = before.filter(|end| !is_loose && *end != offset) {
+            return invalid(format!("the block before ends at byte {end}, this one begins at {offset}"));
         }
         self.blocks.extend((!block.extent.is_empty()).then_some(block));
         Ok(())
+    }
+
+    /// The same blocks, ascending, with blocks that are not tried in the gaps.
+    fn ordered(mut self) -> Result<Self, FaultKind> {
+        self.blocks.sort_by_key(|block| block.extent.offset);
+        let mut blocks: Vec<Block> = Vec::with_capacity(self.blocks.len());
+        for Block { mut extent, status } in self.blocks {
+            if let Some(before) = blocks.last() {
+                let (end, offset) = (before.extent.end(), extent.offset);
+                if offset < end && before.status != status {
+                    return invalid(format!("blocks of different status overlap at byte {offset}"));
+                }
+                let gap = Block { extent: Extent::new(end, offset.saturating_sub(end)), status: Status::Untried };
+                let start = offset.max(end);
+                extent = Extent::new(start, extent.end().saturating_sub(start));
+                blocks.extend((!gap.extent.is_empty()).then_some(gap));
+            }
+            blocks.extend((!extent.is_empty()).then_some(Block { extent, status }));
+        }
+        self.blocks = blocks;
+        Ok(self)
     }
 }
 

@@ -49,15 +49,20 @@ fn numbers_may_be_decimal_hexadecimal_or_octal_and_comments_are_ignored() {
 }
 
 #[test]
-fn gaps_are_blocks_that_are_not_tried_where_they_are_accepted() {
+fn gaps_and_any_order_are_accepted_where_a_map_is_completed() {
     let text = |middle: &str| format!("0 ? 1\n16 16 +\n{middle}64 16 -\n");
-    let parsed = |text: &str| Mapfile::parse_with_gaps(text.as_bytes());
+    let parsed = |text: &str| Mapfile::parse_loose(text.as_bytes());
     assert_eq!(parsed(&text("")).unwrap(), parsed(&text("32 32 ?\n")).unwrap());
     let blocks: Vec<_> = parsed(&text("40 0 +\n")).unwrap().blocks.iter().map(|block| block.extent).collect();
     assert_eq!(blocks.iter().map(|extent| extent.len).sum::<u64>(), 64, "{blocks:?}");
-    for refused in [text("8 8 +\n"), text("24 16 +\n"), text("32 40 +\n")] {
+    // Any order, and overlaps of the same status.
+    assert_eq!(parsed(&text("8 8 +\n")).unwrap(), parsed("0 ? 1\n64 16 -\n8 8 +\n16 16 +\n").unwrap());
+    assert_eq!(parsed(&text("24 16 +\n")).unwrap(), parsed(&text("32 8 +\n")).unwrap());
+    for refused in [text("24 16 *\n"), text("32 40 +\n")] {
         assert!(parsed(&refused).is_err(), "{refused}");
+        assert!(Mapfile::parse(refused.as_bytes()).is_err(), "{refused}");
     }
+    assert!(Mapfile::parse(text("8 8 +\n").as_bytes()).is_err());
 }
 
 #[test]
