@@ -76,6 +76,7 @@ mod refusals;
 mod report_pages;
 mod rescue;
 mod rescue_fill;
+mod rescue_kills;
 mod rescue_options;
 mod rescue_output;
 mod resume;

@@ -1,9 +1,9 @@
 //! `haul rescue`, and GNU ddrescue with the same map: either continues what the other began.
 use crate::support::{
-    FailingDisk, Fails, LoopDevice, Running, ScratchDir, has, haul, haul_limited, haul_path, in_one_line, scratch,
-    state_home, stderr, write_noise,
+    FailingDisk, Fails, LoopDevice, Running, ScratchDir, has, haul, haul_limited, in_one_line, scratch, stderr,
+    write_noise,
 };
-use rustix::process::{Pid, Signal};
+use rustix::process::Signal;
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -62,6 +62,18 @@ impl Scene {
         assert!(output.status.success(), "{options:?}: {}", in_one_line(&output.stderr));
     }
 
+    /// Everything that the map lists as rescued is in the destination.
+    pub(crate) fn has_what_the_map_lists(&self, when: &str) {
+        let map = self.path("map");
+        if fs::metadata(&map).is_ok_and(|map| map.len() > 0) {
+            let dest = fs::read(self.path("dest")).unwrap_or_default();
+            for area in areas(&map, '+') {
+                let area = area.start as usize..area.end as usize;
+                assert!(dest[area.clone()] == self.data[area.clone()], "{when}: {area:?} was not rescued");
+            }
+        }
+    }
+
     /// All but the bad sectors is there, those are zeros, and the map says so.
     pub(crate) fn is_rescued(&self) {
         let dest = fs::read(self.path("dest")).unwrap();
@@ -77,7 +89,7 @@ impl Scene {
 }
 
 /// The areas of this status in a map, read without code of haul; touching ones are one.
-fn areas(map: &Path, status: char) -> Vec<Range<u64>> {
+pub(crate) fn areas(map: &Path, status: char) -> Vec<Range<u64>> {
     let text = fs::read_to_string(map).unwrap();
     let number = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap();
     let lines = text.lines().filter(|line| !line.starts_with('#')).skip(1);
@@ -153,39 +165,6 @@ fn ddrescue_continues_a_rescue_of_haul_from_every_phase() {
         scene.ddrescue(&[]);
         scene.is_rescued();
     }
-}
-
-#[test]
-fn both_programs_killed_in_turn_make_what_one_run_makes() {
-    if !has("ddrescue") {
-        return;
-    }
-    let Some(scene) = Scene::new() else { return };
-    for turn in 0..16u64 {
-        let mut command = match turn % 2 {
-            0 => Command::new(haul_path()),
-            _ => Command::new("ddrescue"),
-        };
-        let options: &[&str] = if turn % 2 == 0 { &["rescue", "-q", "--yes"] } else { &["-q"] };
-        command.args(options).args(scene.operands()).env("XDG_STATE_HOME", state_home());
-        let mut child = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // Any moment will do: the assertions hold for each.
-        thread::sleep(Duration::from_millis(20 + turn * turn * 37 % 400));
-        // GNU ddrescue writes its map in place, so that SIGKILL may leave a part of it.
-        let signal = if turn % 2 == 0 { Signal::KILL } else { Signal::INT };
-        let _ = rustix::process::kill_process(Pid::from_child(&child), signal);
-        child.wait().unwrap();
-        // Whatever the map lists as rescued is there.
-        if scene.path("map").exists() && fs::metadata(scene.path("map")).unwrap().len() > 0 {
-            let dest = fs::read(scene.path("dest")).unwrap_or_default();
-            for area in areas(&scene.path("map"), '+') {
-                let area = area.start as usize..area.end as usize;
-                assert!(dest[area.clone()] == scene.data[area.clone()], "turn {turn}: {area:?} was not rescued");
-            }
-        }
-    }
-    scene.haul(&["--yes"]).code(1);
-    scene.is_rescued();
 }
 
 #[test]
@@ -359,4 +338,18 @@ fn a_compressed_source_is_not_decompressed() {
     haul().args(["rescue", "--yes"]).args([source.as_path(), to.path(), map.as_path()]).assert().code(0);
     let bytes = fs::read(to.path()).unwrap();
     assert!(bytes.starts_with(&fs::read(&source).unwrap()));
+}
+
+#[test]
+fn one_bad_sector_fails_only_one_of_the_reads_in_flight() {
+    let dir = scratch();
+    let backing = dir.path().join("backing");
+    write_noise(&backing, LEN, 19);
+    let bad = 1_572_864..1_576_960;
+    let Some(disk) = FailingDisk::with(dir.path(), &backing, Fails::Reads, &[bad.clone()]) else { return };
+    let Some(device) = LoopDevice::over(&disk.path()) else { return };
+    let (dest, map) = (dir.path().join("dest"), dir.path().join("map"));
+    haul().args(["rescue", "--no-trim"]).args([device.path(), &dest, &map]).assert().code(1);
+    // The block layer merges neighbouring requests of one batch, and then fails all of them.
+    assert_eq!(areas(&map, '*'), [bad.start / 65536 * 65536..bad.end.next_multiple_of(65536)]);
 }
