@@ -23,6 +23,7 @@ pub mod pressure;
 pub mod process;
 pub mod race;
 pub mod record;
+pub mod rescue;
 pub mod result;
 pub mod seeds;
 pub mod session;

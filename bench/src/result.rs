@@ -209,6 +209,18 @@ pub struct Table {
     pub columns: Vec<String>,
     /// Rows; each as long as `columns`.
     pub rows: Vec<Vec<Cell>>,
+    /// Charts below it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub curves: Vec<Curves>,
+}
+
+/// Bytes over time, for several programs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Curves {
+    /// What they show.
+    pub what: String,
+    /// The name of each, and its points: seconds and bytes.
+    pub lines: Vec<(String, Vec<(f64, f64)>)>,
 }
 
 /// One cell of a table.

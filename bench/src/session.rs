@@ -8,6 +8,7 @@ use crate::machine;
 use crate::pressure::Pressure;
 use crate::process::Interrupt;
 use crate::race::{Observer, race};
+use crate::rescue;
 use crate::result::{BedResult, Results, Run, Sweep, Table, Verdict};
 use crate::seeds::{self, TableRecipe};
 use crate::sweep::{self, SweepRecipe, sweep};
@@ -196,7 +197,7 @@ fn chosen(arguments: &Arguments) -> Result<Chosen> {
 
 /// Every table.
 fn tables() -> Vec<TableRecipe> {
-    seeds::recipes().into_iter().chain(known::recipes()).chain([zoo::recipe()]).collect()
+    seeds::recipes().into_iter().chain(known::recipes()).chain([zoo::recipe(), rescue::recipe()]).collect()
 }
 
 /// Name and title of every bed, sweep and table.

@@ -36,9 +36,9 @@ pub struct Failing {
     pub slow: Vec<Extent>,
     /// See `slow`.
     pub slow_bytes_per_s: u64,
-    /// Time after the first command from which every read fails at once; 0: never.
+    /// Time after the first read of 64 KiB or more from which every read fails at once; 0: never.
     pub dies_after_ns: u64,
-    /// Number of reads after which every further one fails at once; 0: never.
+    /// Number of reads, from that one on, after which every further one fails at once; 0: never.
     pub dies_after_reads: u64,
 }
 

@@ -73,7 +73,7 @@ pub const KEYS: &[(&str, &str, &str)] = &[
     ("flaky_one_in", "N", "attempts of which one succeeds"),
     ("slow_read", "OFFSET:SIZE,...", "ranges that are read slowly"),
     ("slow_read_rate", "SIZE", "bytes/s there"),
-    ("dies_after_ms", "MS", "time after the first command from which all reads fail at once; 0: never"),
-    ("dies_after_reads", "N", "reads after which all further ones fail at once; 0: never"),
+    ("dies_after_ms", "MS", "time after the first read of 64 KiB or more from which all reads fail at once; 0: never"),
+    ("dies_after_reads", "N", "reads, from that one on, after which all further ones fail at once; 0: never"),
     ("failing_seed", "N", "selects the scattered sectors, and the attempts of flaky ones that succeed"),
 ];

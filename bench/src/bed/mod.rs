@@ -18,7 +18,7 @@ use crate::result::Limit;
 use crate::workplace::Workplace;
 pub use content::Comparison;
 pub use memory::device;
-pub use server::Server;
+pub use server::{Disk, Server};
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -76,6 +76,7 @@ impl Call<'_> {
             what: recipe.what.into(),
             columns: columns.iter().map(|text| (*text).to_owned()).collect(),
             rows: Vec::new(),
+            curves: Vec::new(),
         }
     }
 }

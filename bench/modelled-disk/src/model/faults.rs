@@ -16,7 +16,12 @@ pub struct Faults {
     /// Attempts to read each flaky sector, by its number.
     attempts: HashMap<u64, u64>,
     reads: u64,
+    /// When the first large read began.
+    worked_from_ns: Option<u64>,
 }
+
+/// Smaller reads, such as those of a kernel that looks for partitions, do not begin the life of a disk that dies.
+const LARGE_BYTES: u64 = 64 << 10;
 
 /// How a command fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +44,7 @@ impl Faults {
             failing: disk.failing.clone(),
             attempts: HashMap::new(),
             reads: 0,
+            worked_from_ns: None,
         }
     }
 
@@ -54,10 +60,11 @@ impl Faults {
         bad.get(first).is_some_and(|range| range.overlaps(extent))
     }
 
-    /// How a command fails that begins `since_ns` after the first one, if it does. Called once for each.
-    pub fn fails(&mut self, kind: Kind, extent: &Extent, since_ns: u64) -> Option<Failure> {
-        if kind == Kind::Read {
+    /// How a command fails that begins at `now_ns`, if it does. Called once for each.
+    pub fn fails(&mut self, kind: Kind, extent: &Extent, now_ns: u64) -> Option<Failure> {
+        if kind == Kind::Read && (extent.len >= LARGE_BYTES || self.worked_from_ns.is_some()) {
             self.reads += 1;
+            let since_ns = now_ns.saturating_sub(*self.worked_from_ns.get_or_insert(now_ns));
             let failing = &self.failing;
             let dead = (failing.dies_after_ns > 0 && since_ns >= failing.dies_after_ns)
                 || (failing.dies_after_reads > 0 && self.reads > failing.dies_after_reads);

@@ -211,7 +211,7 @@ impl Disk {
         let stall_ns = self.faults.stall_ns(&extent);
         self.counters.stalls += u64::from(stall_ns > 0);
         when.begin_ns += stall_ns + self.faults.slow_ns(kind, &extent);
-        let failure = self.faults.fails(kind, &extent, ready_ns.saturating_sub(self.first_ns.unwrap_or(0)));
+        let failure = self.faults.fails(kind, &extent, ready_ns);
         let failed = failure.is_some();
         let done_ns = match kind {
             _ if failure == Some(Failure::Dead) => when.begin_ns,

@@ -1,18 +1,21 @@
 //! Curves: rates by block size, and times over the rounds. Drawn by the code for haul's own pages.
 use crate::numbers::{self, HAUL, ranking};
-use crate::result::{BedResult, ContenderResult, PointResult, Sweep};
+use crate::result::{self, BedResult, ContenderResult, PointResult, Sweep};
 use haul::report::page::{Axis, Chart, Curve, Quantity, Shape};
 use serde::Serialize;
 
 /// Number of colours.
 const CURVES_MAX: usize = 7;
 
+/// Points of a curve that are marked.
+const DOTS_MAX: usize = 100;
+
 /// A chart and its description.
 #[derive(Serialize)]
 pub(super) struct Curves {
-    /// Its identifier for programs: `rates`, `ratios` or `rounds`.
+    /// Its identifier for programs: `rates`, `ratios`, `rounds` or `course`.
     class: &'static str,
-    what: &'static str,
+    what: String,
     /// Colour and name of each curve.
     key: Vec<(usize, String)>,
     /// The same chart for wide and for narrow screens, with text of the same size.
@@ -23,7 +26,7 @@ pub(super) struct Curves {
 impl Curves {
     fn drawn(
         class: &'static str,
-        what: &'static str,
+        what: impl Into<String>,
         label: String,
         quantities: [Quantity; 2],
         lines: Lines,
@@ -33,15 +36,15 @@ impl Curves {
         // Starting at 0, as bars do.
         let up = Axis::over(quantities[1], points().map(|point| point.1).chain([0.0]));
         let both = |(number, (name, points)): (usize, &Line)| {
-            let line = Curve::new(name, number, Shape::Line, points.clone());
-            [line, Curve::new("", number, Shape::Dots, points.clone())]
+            let dots = if points.len() <= DOTS_MAX { points.clone() } else { Vec::new() };
+            [Curve::new(name, number, Shape::Line, points.clone()), Curve::new("", number, Shape::Dots, dots)]
         };
         // The first, haul or the only one, is drawn on top.
         let curves: Vec<Curve> = lines.iter().enumerate().rev().flat_map(both).collect();
         let chart = Chart::new(&label, [across, up], curves);
         let mut key = chart.key();
         key.reverse();
-        Curves { class, what, key, wide: chart.wide(), narrow: chart.narrow() }
+        Curves { class, what: what.into(), key, wide: chart.wide(), narrow: chart.narrow() }
     }
 }
 
@@ -107,6 +110,12 @@ pub(super) fn over_rounds(bed: &BedResult) -> Option<Curves> {
     let what = "Wall time over the rounds, of haul and the fastest others: what moves all together is the machine.";
     let label = format!("{}: wall time over the rounds", bed.title);
     Some(Curves::drawn("rounds", what, label, [Quantity::Count, Quantity::Time], lines))
+}
+
+/// Bytes over time, as a table has measured them.
+pub(super) fn over_time(title: &str, curves: &result::Curves) -> Curves {
+    let label = format!("{title}: bytes over time");
+    Curves::drawn("course", curves.what.as_str(), label, [Quantity::Time, Quantity::Bytes], curves.lines.clone())
 }
 
 /// The block size in a point's name, in bytes, and the rest of it: `conv=swab bs=4K` is 4096 of `conv=swab`.

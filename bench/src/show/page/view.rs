@@ -94,6 +94,7 @@ struct Seeds {
     what: String,
     columns: Vec<String>,
     rows: Vec<Vec<String>>,
+    curves: Vec<curves::Curves>,
 }
 
 impl Page {
@@ -212,6 +213,7 @@ impl Seeds {
             what: table.what.clone(),
             columns: table.columns.clone(),
             rows: table.rows.iter().map(|row| row.iter().map(cell).collect()).collect(),
+            curves: table.curves.iter().map(|curves| curves::over_time(&table.title, curves)).collect(),
         }
     }
 }

@@ -132,8 +132,7 @@ fn a_stick_beyond_its_queue_depth_pays_for_each_command() {
 
 #[test]
 fn a_flaky_sector_is_read_after_some_attempts_and_a_slow_area_takes_its_time() {
-    let mut disk =
-        disk(&format!("{FLAT} flaky_read=1048576:512 flaky_one_in=4 slow_read=4M:1M slow_read_rate=1MB"));
+    let mut disk = disk(&format!("{FLAT} flaky_read=1048576:512 flaky_one_in=4 slow_read=4M:1M slow_read_rate=1MB"));
     let tries: Vec<bool> =
         (1..=64).map(|index| answer(&mut disk, 1000 * MS * index, Kind::Read, extent(MIB - 4096, 8192)).1).collect();
     let lucky = tries.iter().filter(|failed| !**failed).count();
