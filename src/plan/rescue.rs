@@ -9,7 +9,7 @@ use crate::core::{
 /// sectors is bad, and its other sectors are read one by one later.
 const CLUSTER_BYTES: u32 = 64 << 10;
 
-/// Reads in flight where all is well: 1 MiB, which keeps every disk busy that moves a head.
+/// Blocks that are read or written at once: what was read is written while the next is read.
 const DEPTH: u32 = 16;
 
 /// Changes the plan of a copy to that of a rescue.

@@ -1,10 +1,19 @@
-//! When a source is read at full depth, and when one request at a time.
+//! How many reads are in flight: several where all is well, one after a failed or slow read.
 use crate::core::Extent;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Good and quick reads in a row after which the source is read at full depth again: 1 MiB in blocks of 64 KiB.
-const GOOD_READS: u32 = 16;
+/// Reads in flight where all is well. More would fail together where a bad area begins, each after seconds; these hide
+/// the latency of a disk.
+const READS_MAX: u64 = 4;
+
+/// Good and quick reads in a row, from the start or since a failed or slow one, after which one more may be in flight:
+/// 64 MiB in blocks of 64 KiB. Bad areas that come in a rhythm, such as those of one head, would otherwise each fail one
+/// read more.
+const GOOD_READS: u64 = 1024;
+
+/// Reads before the mean of their times is a measure.
+const MEASURED_READS: u32 = 16;
 
 /// A read that took less is never slow, unless a rate was given: other programs may have used the disk.
 const SLOW_MIN: Duration = Duration::from_millis(500);
@@ -21,8 +30,8 @@ pub(super) struct Caution {
     cluster_bytes: u64,
     /// Below this rate in bytes per second a read is slow; `None`: compared with the reads before.
     slow_bytes_per_s: Option<u64>,
-    /// Good reads in a row since a failed or slow one; `None`: there was none since the source was read at full depth.
-    good: Option<u32>,
+    /// Good reads in a row since the start, or a failed or slow one.
+    good: u64,
     /// Reads whose result is not known, by their start.
     asked: BTreeMap<u64, Asked>,
     in_flight_bytes: u64,
@@ -46,7 +55,7 @@ impl Caution {
         Caution {
             cluster_bytes,
             slow_bytes_per_s,
-            good: None,
+            good: 0,
             asked: BTreeMap::new(),
             in_flight_bytes: 0,
             mean_s: None,
@@ -55,9 +64,9 @@ impl Caution {
         }
     }
 
-    /// Whether one request at a time is in flight.
-    pub(super) fn is_careful(&self) -> bool {
-        self.good.is_some()
+    /// Whether another read may be in flight.
+    pub(super) fn may_read(&self) -> bool {
+        (self.asked.len() as u64) < (1 + self.good / GOOD_READS).min(READS_MAX)
     }
 
     /// Called when a read is given out.
@@ -84,7 +93,7 @@ impl Caution {
         let per_byte = took.as_secs_f64() / self.ahead_bytes.max(1) as f64;
         let slow = match (self.slow_bytes_per_s, self.mean_s) {
             (Some(rate), _) => per_byte * rate as f64 > 1.0,
-            (None, Some(mean)) => self.reads >= GOOD_READS && took >= SLOW_MIN && per_byte > SLOW_FACTOR * mean,
+            (None, Some(mean)) => self.reads >= MEASURED_READS && took >= SLOW_MIN && per_byte > SLOW_FACTOR * mean,
             (None, None) => false,
         };
         // Short reads take as long as long ones, and slow ones must not become the measure.
@@ -93,16 +102,12 @@ impl Caution {
             let mean = self.mean_s.unwrap_or(per_byte);
             self.mean_s = Some(mean + (per_byte - mean) * WEIGHT);
         }
-        match &mut self.good {
-            good if slow => *good = Some(0),
-            Some(good) if *good + 1 < GOOD_READS => *good += 1,
-            good => *good = None,
-        }
+        self.good = if slow { 0 } else { self.good + 1 };
         slow
     }
 
     /// Called when a read failed.
     pub(super) fn failed(&mut self) {
-        self.good = Some(0);
+        self.good = 0;
     }
 }

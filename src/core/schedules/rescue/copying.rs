@@ -18,6 +18,8 @@ pub(super) struct Copying {
     pass: u32,
     /// Where it continues: everything before, in its direction, was given out or skipped.
     cursor: u64,
+    /// The cursor at the last skip: reads before it were in flight then.
+    skipped_at: Option<u64>,
     skip_bytes: u64,
     /// Whether a pass skipped something because a read was slow.
     was_slow: bool,
@@ -43,7 +45,7 @@ impl Copying {
 
     fn begin(pass: u32, now: &Now<'_>) -> Self {
         let (heads, skip_bytes) = (Heads::new(now.plan.cluster_bytes), now.plan.skip_bytes[0]);
-        let mut begun = Copying { pass, cursor: 0, skip_bytes, was_slow: false, heads };
+        let mut begun = Copying { pass, cursor: 0, skipped_at: None, skip_bytes, was_slow: false, heads };
         if begun.is_backward(now) {
             begun.cursor = now.state.map.len_bytes();
         }
@@ -171,9 +173,12 @@ impl Copying {
     /// Skips ahead in the first pass, and the rest of the area in later ones.
     fn skip(&mut self, extent: Extent, now: &Now<'_>) {
         let ([first, most], backward) = (now.plan.skip_bytes, self.is_backward(now));
-        if first == 0 {
+        // Reads that fail together are one failure, as if they had not been in flight.
+        let was_in_flight = |at| if backward { extent.offset >= at } else { extent.end() <= at };
+        if first == 0 || self.skipped_at.is_some_and(was_in_flight) {
             return;
         }
+        self.skipped_at = Some(self.cursor);
         let to = if self.pass == 1 {
             let skip = self.skip_bytes;
             self.skip_bytes = skip.saturating_mul(2).min(most.max(first));

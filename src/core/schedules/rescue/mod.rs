@@ -142,8 +142,8 @@ impl Schedule for Rescue {
                 self.state().stopped = Some(stopped);
                 return Ok(Next::Finished);
             }
-            let alone = self.caution.is_careful() || !matches!(self.work, Work::Copying(_));
-            if alone && self.caution.is_reading() {
+            let alone = !matches!(self.work, Work::Copying(_));
+            if !self.caution.may_read() || alone && self.caution.is_reading() {
                 return Ok(Next::Wait);
             }
             if let Some(extent) = self.next_of_phase() {

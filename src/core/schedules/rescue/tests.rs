@@ -200,27 +200,44 @@ proptest! {
 }
 
 #[test]
-fn a_good_disk_is_read_once_at_full_depth() {
-    let state = shared(RescueMap::untried(100 * CLUSTER), RescueStatus::Copying, 1, 0);
+fn a_good_disk_is_read_once_and_each_1024_good_reads_allow_one_more_in_flight() {
+    let state = shared(RescueMap::untried(5000 * CLUSTER), RescueStatus::Copying, 1, 0);
     let mut disk = Disk::new(&|_| false, 8);
     assert!(disk.rescue(&plan(), &state, usize::MAX));
-    assert_eq!(disk.reads.len(), 100);
-    assert!(disk.reads[8..].iter().all(|(_, depth)| *depth == 8), "{:?}", disk.reads);
+    assert_eq!(disk.reads.len(), 5000);
+    let depths: Vec<usize> = disk.reads.iter().map(|(_, depth)| *depth).collect();
+    for most in 1..=4 {
+        let from = depths.iter().position(|depth| *depth == most).unwrap();
+        assert!((1024 * (most - 1)..1024 * (most - 1) + 8).contains(&from), "{most} in flight from read {from} on");
+    }
+    assert_eq!(depths.iter().max(), Some(&4));
 }
 
 #[test]
-fn a_failed_read_drains_the_disk_until_reads_are_good_again() {
-    let state = shared(RescueMap::untried(400 * CLUSTER), RescueStatus::Copying, 1, 0);
-    let bad = 100 * CLUSTER;
+fn after_a_failed_read_one_is_in_flight() {
+    let state = shared(RescueMap::untried(6000 * CLUSTER), RescueStatus::Copying, 1, 0);
+    let bad = 3500 * CLUSTER;
     let is_bad = |at: u64| at == bad;
     let mut disk = Disk::new(&is_bad, 8);
-    disk.rescue(&plan(), &state, 300);
+    disk.rescue(&plan(), &state, 5500);
     let failed = disk.reads.iter().position(|(extent, _)| extent.offset == bad).unwrap();
-    // The reads in flight with it complete; then one at a time.
-    let after: Vec<usize> = disk.reads[failed + 8..].iter().map(|(_, depth)| *depth).collect();
+    assert_eq!(disk.reads[failed].1, 4);
+    // The three reads in flight with it complete first.
+    let after: Vec<usize> = disk.reads[failed + 4..].iter().map(|(_, depth)| *depth).collect();
     let alone = after.iter().take_while(|depth| **depth == 1).count();
-    assert!((1..=17).contains(&alone), "{after:?}");
-    assert!(after[alone..].iter().skip(8).all(|depth| *depth == 8), "{after:?}");
+    assert!((1020..1028).contains(&alone), "{alone}");
+}
+
+#[test]
+fn reads_in_flight_that_fail_together_are_one_failure() {
+    let state = shared(RescueMap::untried(6000 * CLUSTER), RescueStatus::Copying, 1, 0);
+    let first = 3500;
+    let is_bad = |at: u64| at >= first * CLUSTER;
+    let mut disk = Disk::new(&is_bad, 8);
+    disk.rescue(&plan(), &state, first as usize + 6);
+    let starts: Vec<u64> =
+        disk.reads[first as usize..].iter().map(|(extent, _)| extent.offset / CLUSTER - first).collect();
+    assert_eq!(starts, [0, 1, 2, 3, 4, 9], "4 in flight, none skipped before the next, then 4 skipped");
 }
 
 #[test]
@@ -281,13 +298,13 @@ fn retries_change_direction_and_try_each_bad_sector_once_in_each_pass() {
 
 #[test]
 fn without_trimming_and_scraping_failed_blocks_stay_as_they_are() {
-    let is_bad = |at: u64| at == 3 * SECTOR || at == 5 * SECTOR;
+    let is_bad = |at: u64| [SECTOR, 2 * SECTOR, 4 * SECTOR].contains(&at);
     for (trim, scrape, expected) in [(false, true, Status::Untrimmed), (true, false, Status::Unscraped)] {
         let state = shared(RescueMap::untried(4 * CLUSTER), RescueStatus::Copying, 1, 0);
         let plan = RescuePlan { trim, scrape, ..plan() };
         assert!(Disk::new(&is_bad, 2).rescue(&plan, &state, usize::MAX));
         let map = &state.lock().unwrap().map;
-        assert_eq!(map.status_at(4 * SECTOR), Some(expected));
+        assert_eq!(map.status_at(3 * SECTOR), Some(expected));
         assert_eq!(map.bytes(Status::Untried), 0);
     }
 }
@@ -337,4 +354,33 @@ fn a_sweep_that_is_continued_leaves_nothing_before_its_place() {
     assert!(disk.rescue(&plan(), &state, usize::MAX));
     assert_eq!(state.lock().unwrap().map.bytes(Status::Finished), 10 * CLUSTER);
     assert_eq!(disk.reads.len(), 10);
+}
+
+#[test]
+fn the_far_edge_is_read_in_ascending_pieces_and_each_sector_once() {
+    let len = 128 * SECTOR;
+    let bad = [40 * SECTOR, 90 * SECTOR];
+    let is_bad = |at: u64| bad.contains(&at);
+    let state = shared(RescueMap::untried(len), RescueStatus::Copying, 1, 0);
+    locked(&state).map.set(Extent::new(0, len), Status::Untrimmed);
+    let mut disk = Disk::new(&is_bad, 1);
+    assert!(disk.rescue(&RescuePlan { scrape: false, ..plan() }, &state, usize::MAX));
+    let order: Vec<u64> = disk.reads.iter().map(|(extent, _)| extent.offset / SECTOR).collect();
+    // Up to the first bad sector; then the last one, pieces of 16 sectors from the end, and the one with the last bad
+    // sector from its end too.
+    let expected = (0..=40).chain([127]).chain(112..127).chain(96..112).chain(80..=90);
+    let expected: Vec<u64> = expected.chain((91..96).rev()).collect();
+    assert_eq!(order, expected);
+    assert_eq!(disk.tried, bad.into_iter().map(|at| (at, 1)).collect());
+    assert_eq!(locked(&state).map.bytes(Status::Unscraped), (80 - 41) * SECTOR);
+}
+
+#[test]
+fn an_area_without_a_good_sector_is_trimmed_by_one_read_at_each_edge() {
+    let state = shared(RescueMap::untried(2 * CLUSTER), RescueStatus::Copying, 1, 0);
+    locked(&state).map.set(Extent::new(0, CLUSTER), Status::Untrimmed);
+    let mut disk = Disk::new(&|at| at < CLUSTER, 1);
+    assert!(disk.rescue(&RescuePlan { scrape: false, ..plan() }, &state, usize::MAX));
+    let tried: Vec<u64> = disk.tried.keys().copied().collect();
+    assert_eq!(tried, [0, CLUSTER - SECTOR]);
 }
