@@ -15,10 +15,11 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// Of these reads, in the order of their ends, from the first of at least `least` bytes on: those before are of the
-    /// kernel, which looks for partitions, and of programs that find out what the disk is.
-    pub(super) fn of(reads: &[TracedRead], least: u64) -> Self {
-        let first = reads.iter().position(|read| read.extent.len >= least).unwrap_or(0);
+    /// Of these reads, in the order of their ends, from the first of `cluster` bytes on, or else the first larger one: those
+    /// before are of the kernel, which looks for partitions, and of programs that find out what the disk is.
+    pub(super) fn of(reads: &[TracedRead], cluster: u64) -> Self {
+        let of_cluster = reads.iter().position(|read| read.extent.len == cluster);
+        let first = of_cluster.or_else(|| reads.iter().position(|read| read.extent.len > cluster)).unwrap_or(0);
         let reads = &reads[first..];
         let from_ns = reads.first().map_or(0, |read| read.at_ns);
         let (mut read, mut bytes) = (Covered::default(), 0);
