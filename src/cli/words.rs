@@ -102,14 +102,31 @@ pub(crate) fn command_timeout(text: &str) -> Result<u32, String> {
 /// A duration: in seconds, or with the suffix s, m or h.
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
     const ACCEPTED: &str = "accepted: a time from 1 s to 24 h, such as 90, 90s, 5m or 2h";
-    let (number, unit_s) = match text.char_indices().last() {
-        Some((at, 's')) => (&text[..at], 1),
-        Some((at, 'm')) => (&text[..at], 60),
-        Some((at, 'h')) => (&text[..at], 3600),
+    let whole = !text.contains('.') && !text.ends_with('d');
+    seconds(text).filter(|time| whole && time.as_secs() <= DAY_S).ok_or_else(|| ACCEPTED.to_owned())
+}
+
+/// A long duration: also in days, and with a fraction.
+pub(crate) fn long_time(text: &str) -> Result<Duration, String> {
+    const ACCEPTED: &str = "accepted: a time from 1 s to 365 d, such as 90, 90s, 5m, 2h or 1.5d";
+    seconds(text).filter(|time| time.as_secs() <= 365 * DAY_S).ok_or_else(|| ACCEPTED.to_owned())
+}
+
+const DAY_S: u64 = 86_400;
+
+/// A duration of at least a second.
+fn seconds(text: &str) -> Option<Duration> {
+    let (number, unit_s) = match text.char_indices().last()? {
+        (at, 's') => (&text[..at], 1),
+        (at, 'm') => (&text[..at], 60),
+        (at, 'h') => (&text[..at], 3600),
+        (at, 'd') => (&text[..at], DAY_S),
         _ => (text, 1),
     };
-    let seconds = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit_s));
-    seconds.filter(|seconds| (1..=86_400).contains(seconds)).map(Duration::from_secs).ok_or_else(|| ACCEPTED.to_owned())
+    let is_number = number.starts_with(|first: char| first.is_ascii_digit())
+        && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let number: f64 = number.parse().ok().filter(|_| is_number)?;
+    Duration::try_from_secs_f64(number * unit_s as f64).ok().filter(|time| *time >= Duration::from_secs(1))
 }
 
 /// A latency: with the suffix us, ms or s.

@@ -127,6 +127,11 @@ impl Rescue {
         Ok(self)
     }
 
+    /// Gives the unfinished bytes of each sector one status: another program may have had smaller sectors.
+    pub(crate) fn join_sectors(&self, sector_bytes: u64) {
+        locked(&self.state).map.join_sectors(sector_bytes);
+    }
+
     /// Marks all bytes of these statuses as of the status beside each.
     pub(crate) fn change(&self, changes: &[(Status, Status)]) {
         let mut state = locked(&self.state);

@@ -353,3 +353,50 @@ fn one_bad_sector_fails_only_one_of_the_reads_in_flight() {
     // The block layer merges neighbouring requests of one batch, and then fails all of them.
     assert_eq!(areas(&map, '*'), [bad.start / 65536 * 65536..bad.end.next_multiple_of(65536)]);
 }
+
+#[test]
+fn values_that_are_no_sizes_times_or_files_are_refused() {
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    write_noise(&source, 70_000, 5);
+    let wrong: [&[&str]; 12] = [
+        &["-K", ","],
+        &["-K", "0,"],
+        &["-K", "0,65535"],
+        &["-K", "128K,64K"],
+        &["-K", "1,128K"],
+        &["-K", "64K,128K,"],
+        &["--stop-after", "1.5.5d"],
+        &["--stop-after", "-1"],
+        &["--stop-after", "1e3"],
+        &["--stop-after", "366d"],
+        &["--log-events", "-"],
+        &["--domain", "-"],
+    ];
+    for options in wrong {
+        haul().current_dir(dir.path()).arg("rescue").args(options).args([&source, &dest]).assert().code(2);
+        assert!(!dest.exists() && !dir.path().join("-").exists(), "{options:?}");
+    }
+    haul().current_dir(dir.path()).arg("rescue").args([&source, &dest]).arg("-").assert().code(2);
+    for options in [["-K", ",128K"], ["-K", "0,64K"], ["--stop-after", "1.5d"], ["--stop-after", "0.5m"]] {
+        haul().arg("rescue").args(options).args([&source, &dest]).assert().code(0);
+    }
+}
+
+/// Another program may have had smaller sectors than the source has.
+#[test]
+fn a_map_with_borders_within_sectors_is_continued() {
+    let dir = scratch();
+    let (source, dest, map) = (dir.path().join("source"), dir.path().join("dest"), dir.path().join("map"));
+    write_noise(&source, 16_384, 5);
+    let data = fs::read(&source).unwrap();
+    let rescued = [0..100, 4_200..4_300, 9_000..16_384_usize];
+    let mut begun = vec![0; 16_384];
+    rescued.iter().for_each(|part| begun[part.clone()].copy_from_slice(&data[part.clone()]));
+    fs::write(&dest, begun).unwrap();
+    let blocks = "0 100 +\n100 300 /\n400 100 ?\n500 3700 *\n4200 100 +\n4300 4700 /\n9000 7384 +\n";
+    fs::write(&map, format!("0 ? 1\n{blocks}")).unwrap();
+    haul().arg("rescue").args([&source, &dest, &map]).assert().code(0);
+    assert!(fs::read(&dest).unwrap() == data);
+    assert_eq!(areas(&map, '+'), [0..16_384]);
+}

@@ -45,6 +45,7 @@ fn rescue(options: &RescueOptions, call: &Call<'_>) -> Result<Exit> {
     if rescue.continues && !rescue.names_source {
         operator.warn(&report::unnamed_source(&path));
     }
+    rescue.join_sectors(how.sector_bytes);
     rescue.change(&changes(options));
     let by_commands = plan.source.through.is_some();
     let confirmed = prepared.agree()?;

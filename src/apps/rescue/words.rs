@@ -18,6 +18,7 @@ use crate::core::rescue::ReadLimits;
 use crate::job::Care;
 use crate::ledger::RescueLogKind;
 use crate::plan::{Decompress, Expectation, JournalChoice, Options, PassthroughMode, ProgressStyle, When};
+use clap::error::ErrorKind;
 use clap::{Parser, ValueHint};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -137,7 +138,7 @@ pub(crate) struct RescueArguments {
     #[arg(allow_hyphen_values = true, conflicts_with_all = NOT_WITH_FILL)]
     fill: Option<FillOptions>,
 
-    /// Bytes to skip after a failed read: FIRST or FIRST,MOST
+    /// Bytes to skip after a failed read: FIRST, FIRST,MOST or ,MOST
     ///
     /// Bytes to skip in the first pass of copying after a failed or slow read. FIRST, a hundred-thousandth of the
     /// source but at least 64 KiB by default, doubles with each further one in a row up to MOST, 1 % of the source by
@@ -201,9 +202,9 @@ pub(crate) struct RescueArguments {
 
     /// End after this time without a new byte
     ///
-    /// End the rescue when nothing was read for this time, such as 90, 30m or 2h. A read that the kernel retries is
+    /// End the rescue when nothing was read for this time, such as 90, 30m or 1.5d. A read that the kernel retries is
     /// waited for.
-    #[arg(long, short = 'T', value_name = "TIME", value_parser = words::time, help_heading = "Method")]
+    #[arg(long, short = 'T', value_name = "TIME", value_parser = words::long_time, help_heading = "Method")]
     stop_after: Option<Duration>,
 
     /// Overwrite DST without asking
@@ -264,7 +265,14 @@ impl Words for RescueArguments {
 
     fn into_options(self) -> Result<RescueOptions, UsageError> {
         let path = |name: &str, words: Option<OsString>| -> Result<Option<PathBuf>, UsageError> {
-            Ok(words.map(|words| address(name, words)).transpose()?.map(PathBuf::from))
+            let path = words.map(|words| address(name, words)).transpose()?.map(PathBuf::from);
+            match path {
+                Some(path) if path.as_os_str() == "-" => {
+                    let what = format!("{name} - is not a file; ./- is one of this name");
+                    Err((ErrorKind::InvalidValue, what))
+                }
+                path => Ok(path),
+            }
         };
         let kinds = [RescueLogKind::Events, RescueLogKind::Rates, RescueLogKind::Reads];
         let named =
@@ -304,7 +312,7 @@ impl Words for RescueArguments {
             scrape: !self.no_scrape,
             try_again: self.try_again,
             retrim: self.retrim,
-            skip_bytes: [skip.map(|skip| skip.0), skip.and_then(|skip| skip.1)],
+            skip_bytes: [skip.and_then(|skip| skip.0), skip.and_then(|skip| skip.1)],
             slow_bytes_per_s: self.min_slow_rate,
             error_bytes_per_s_max: self.max_error_rate,
             care: Care {

@@ -68,6 +68,27 @@ impl RescueMap {
         self.runs.insert(start, (end, status));
     }
 
+    /// Gives the unfinished bytes of each sector one status, that of those which were tried least: a sector is read as a
+    /// whole. Maps of rescues with smaller sectors have borders within them.
+    pub fn join_sectors(&mut self, sector_bytes: u64) {
+        let borders: Vec<u64> = self.runs.keys().copied().filter(|at| !at.is_multiple_of(sector_bytes)).collect();
+        for border in borders {
+            let start = border / sector_bytes * sector_bytes;
+            let sector = Extent::new(start, sector_bytes.min(self.len - start));
+            let runs = self.runs.range(..sector.end()).rev().take_while(|(_, (end, _))| *end > start);
+            let of_run =
+                |(&offset, &(end, status)): (&u64, &(u64, Status))| (Extent::new(offset, end - offset), status);
+            let unfinished: Vec<(Extent, Status)> =
+                runs.map(of_run).filter(|(_, status)| *status != Status::Finished).collect();
+            let Some(least) = unfinished.iter().map(|(_, status)| *status).min_by_key(|status| status.index()) else {
+                continue;
+            };
+            for part in unfinished.iter().filter_map(|(run, _)| run.intersection(&sector)) {
+                self.set(part, least);
+            }
+        }
+    }
+
     /// Begins a run at `at`, unless one begins there.
     fn split(&mut self, at: u64) {
         if let Some((_, run)) = self.runs.range_mut(..at).next_back()
@@ -128,6 +149,26 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn the_unfinished_bytes_of_a_sector_get_the_status_of_those_that_were_tried_least(
+            changes in prop::collection::vec((0u64..61, 0u64..61, 0usize..5), 0..30), sector in 1u64..20,
+        ) {
+            let mut map = RescueMap::untried(61);
+            for (start, end, status) in changes {
+                let (start, end, status) = (start.min(end), start.max(end), Status::ALL[status].0);
+                map.set(Extent::new(start, end - start), status);
+            }
+            let before: Vec<Status> = (0..61).map(|at| map.status_at(at).unwrap()).collect();
+            map.join_sectors(sector);
+            for (at, status) in before.iter().enumerate() {
+                let first = at / sector as usize * sector as usize;
+                let of_sector = &before[first..(first + sector as usize).min(61)];
+                let least = Status::ALL.iter().map(|(status, _)| *status).find(|status| of_sector.contains(status));
+                let expected = if *status == Status::Finished { Some(Status::Finished) } else { least };
+                prop_assert_eq!(map.status_at(at as u64), expected, "byte {}", at);
+            }
+        }
+
         #[test]
         fn a_map_equals_an_array_of_bytes(
             changes in prop::collection::vec((0u64..60, 0u64..60, 0usize..5), 0..30),
