@@ -3,6 +3,7 @@
 //!
 //! It must not know how anything is done: what is longer than a recipe belongs to another room.
 #![forbid(unsafe_code)]
+mod advice;
 mod brief;
 mod command;
 mod commands;

@@ -75,7 +75,7 @@ impl Rescue {
         let state = match found {
             None => RescueState::new(RescueMap::untried(len), RescueStatus::Copying, 1, 0),
             Some(found) => {
-                fits(&name, &found, len)?;
+                fits(&name, &found, len, operator)?;
                 RescueState::new(
                     RescueMap::of_blocks(len, found.blocks),
                     found.doing,
@@ -224,14 +224,22 @@ fn is_source(name: &str, then: &SideIdentity, now: &SideIdentity) -> Result<()> 
     ))
 }
 
-/// Refuses a mapfile with results beyond the end of the source.
-fn fits(name: &str, map: &Mapfile, len: u64) -> Result<()> {
-    let beyond = map.blocks.iter().find(|block| block.extent.end() > len && block.status != Status::Untried);
-    let Some(block) = beyond else { return Ok(()) };
-    let what = format!(
-        "mapfile {name} is of a larger source: it describes bytes up to {}, and the source has {len} bytes",
-        block.extent.end()
-    );
+/// Refuses a mapfile with results beyond the end of the source, and warns of places there that were not tried.
+fn fits(name: &str, map: &Mapfile, len: u64, operator: &Arc<dyn Operator>) -> Result<()> {
+    let mut beyond = map.blocks.iter().filter(|block| block.extent.end() > len);
+    let Some(last) = beyond.clone().next_back() else { return Ok(()) };
+    let end = last.extent.end();
+    if beyond.all(|block| block.status == Status::Untried) {
+        // GNU ddrescue ends the map of a source of unknown length there.
+        if end < i64::MAX as u64 {
+            operator.warn(&format!(
+                "map {name} is of a source of {end} bytes, and this one has {len}: the rest is left out"
+            ));
+        }
+        return Ok(());
+    }
+    let what =
+        format!("mapfile {name} is of a larger source: it describes bytes up to {end}, and the source has {len} bytes");
     Err(refused(what, "Nothing was written. Name the source of that rescue, or another mapfile."))
 }
 

@@ -23,6 +23,12 @@ pub(super) fn rescue(plan: Plan, asked: &PlanInput) -> Result<Plan> {
         let advice = "Name a device or a file. haul copy copies streams.";
         return Err(Error::new(Kind::Usage, what).on(Side::Source).advise(advice));
     }
+    let dest = asked.dest;
+    if dest.kind.is_stream() || dest.kind == EndpointKind::Object {
+        let what = format!("cannot rescue into {}: its bytes are written in order", named(Side::Dest, dest));
+        let advice = "Nothing was written. Name a file or a device, which a rescue writes at any offset.";
+        return Err(Error::new(Kind::Usage, what).on(Side::Dest).advise(advice));
+    }
     if plan.overlaps {
         let what = format!("{} and the destination are the same data", named(Side::Source, source));
         return Err(Error::new(Kind::Refused, what).on(Side::Dest).advise("Name another destination."));

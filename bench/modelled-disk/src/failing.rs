@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flaky_sector_is_read_once_in_so_many_attempts() {
+    fn a_flaky_sector_is_read_once_in_the_given_number_of_attempts() {
         let flaky = failing(&[("flaky_read", "0:1M"), ("flaky_one_in", "4")]);
         let lucky = (0..2000).filter(|sector| flaky.is_lucky(*sector, 7)).count();
         assert!((400..600).contains(&lucky), "{lucky}");

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_trace_is_read_as_it_was_written_in_the_order_of_the_ends() {
+    fn a_written_trace_is_read_in_the_order_of_the_ends() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("trace");
         let trace = Trace::default();

@@ -15,8 +15,8 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// Of these reads, in the order of their ends, from the first of `cluster` bytes on, or else the first larger one: those
-    /// before are of the kernel, which looks for partitions, and of programs that find out what the disk is.
+    /// Of these reads, in the order of their ends, from the first of `cluster` bytes on, or else the first larger one.
+    /// Those before are of the kernel, which looks for partitions, and of programs that find out what the disk is.
     pub(super) fn of(reads: &[TracedRead], cluster: u64) -> Self {
         let of_cluster = reads.iter().position(|read| read.extent.len == cluster);
         let first = of_cluster.or_else(|| reads.iter().position(|read| read.extent.len > cluster)).unwrap_or(0);

@@ -28,8 +28,8 @@ pub fn recipe() -> TableRecipe {
         name: "rescue",
         title: "Rescuing failing disks, beside GNU ddrescue",
         what: "haul rescue, ddrescue and ddrescue -d on modelled disks that fail in the same way, from the same seed. \
-               The times are those of the disk, from the first read of 64 KiB. ddrescue without -d, which reads each bad \
-               page again and again, is ended after 20 s. Behind: how much more the better ddrescue had read \
+               The times are those of the disk, from the first read of 64 KiB. ddrescue without -d, which reads each \
+               bad page again and again, is ended after 20 s. Behind: how much more the better ddrescue had read \
                at some moment, as a share of the disk; at most 1 %. 99 %: the time until 99 % of what is readable was \
                read; at most 0.9 of the better ddrescue's. Of the disk that dies: at least 1.1 times its bytes. At the \
                end: what ddrescue -d has, byte for byte, with no more failed reads.",

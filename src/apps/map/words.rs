@@ -109,9 +109,9 @@ enum MapVerb {
 
     /// Add the bytes that a map does not list
     ///
-    /// Write the map from byte 0 on, ascending and without gaps; bytes that it did not list are not tried. For maps made
-    /// by hand or by other programs: all other operations, haul rescue and ddrescue refuse a map with gaps or in another
-    /// order.
+    /// Write the map from byte 0 on, ascending and without gaps; bytes that it did not list are not tried. For maps
+    /// made by hand or by other programs: all other operations, haul rescue and ddrescue refuse a map with gaps or in
+    /// another order.
     Complete {
         #[command(flatten)]
         map: OneMap,

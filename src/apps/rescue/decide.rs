@@ -1,7 +1,8 @@
 //! What follows from the options, the plan and both sides, and what is refused.
 use super::options::RescueOptions;
 use crate::core::rescue::{RescuePlan, Status};
-use crate::core::{EndpointKind, Error, Extent, Facts, Kind, Plan, Result, Side};
+use crate::core::{EndpointKind, Error, Extent, ExtentSet, Facts, Kind, Plan, Result, Side};
+use crate::files::{FileIdentity, find};
 use crate::job::rescue::domain;
 use crate::job::{beside, journal};
 use crate::plan::rescue_sector_bytes;
@@ -52,16 +53,23 @@ pub(super) fn is_named(place: &MapPlace, words: &[String]) -> Result<()> {
     Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice))
 }
 
-/// Refuses a map or log that is a side of the rescue, or another of them.
+/// Refuses a map, log or domain that is a side of the rescue, or another of these files, under any name.
 pub(super) fn are_separate(map: &PathBuf, options: &RescueOptions, sides: &[&Facts]) -> Result<()> {
-    let mut before: Vec<&PathBuf> = Vec::new();
-    for (name, path) in std::iter::once(("map", map)).chain(options.logs.iter().map(|(_, path)| ("log", path))) {
+    let logs = options.logs.iter().map(|(_, path)| ("log", path));
+    let domain = options.domain.iter().map(|path| ("domain", path));
+    let mut before: Vec<(&PathBuf, Option<FileIdentity>)> = Vec::new();
+    for (name, path) in std::iter::once(("map", map)).chain(logs).chain(domain) {
         not_a_side(name, path, sides)?;
-        if before.contains(&path) {
-            let what = format!("{name} {} is named twice", path.display());
+        let place = find(path).ok();
+        let is_same = |(other, found): &(&PathBuf, Option<FileIdentity>)| {
+            *other == path || place.as_ref().is_some_and(|place| found.as_ref() == Some(place))
+        };
+        if let Some((other, _)) = before.iter().find(|other| is_same(other)) {
+            let also = if *other == path { String::new() } else { format!(", also as {}", other.display()) };
+            let what = format!("{name} {} is named twice{also}", path.display());
             return Err(Error::new(Kind::Usage, what).advise("Nothing was written. Name another file."));
         }
-        before.push(path);
+        before.push((path, place));
     }
     Ok(())
 }
@@ -90,8 +98,7 @@ pub(super) fn may_overwrite(options: &RescueOptions, map: &Path, dest: &Facts) -
 /// The decisions about the rescue.
 pub(super) fn rescue_plan(options: &RescueOptions, plan: &Plan, source: &Facts) -> Result<RescuePlan> {
     let (len, sector_bytes) = (plan.len.unwrap_or(0), rescue_sector_bytes(plan, source));
-    let whole = [Extent::new(0, len)].into_iter().collect();
-    let within = options.domain.as_deref().map(domain).transpose()?.map(|listed| listed.intersection(&whole));
+    let within = options.domain.as_deref().map(|path| domain_within(path, len)).transpose()?;
     let [first, most] = options.skip_bytes;
     let first = first.unwrap_or((len / 100_000).max(64 << 10)).next_multiple_of(sector_bytes);
     let most = most.unwrap_or(len / 100).max(first).next_multiple_of(sector_bytes);
@@ -108,6 +115,20 @@ pub(super) fn rescue_plan(options: &RescueOptions, plan: &Plan, source: &Facts) 
         stop_after: options.stop_after,
         error_bytes_per_s_max: options.error_bytes_per_s_max,
     })
+}
+
+/// What the map at `path` lists as finished, in a source of `len` bytes.
+fn domain_within(path: &Path, len: u64) -> Result<ExtentSet> {
+    let listed = domain(path)?;
+    let within = listed.intersection(&[Extent::new(0, len)].into_iter().collect());
+    if within == listed && !listed.is_empty() {
+        return Ok(listed);
+    }
+    let what = match listed.is_empty() {
+        true => format!("domain {} lists nothing as finished", path.display()),
+        false => format!("domain {} is of a larger source: this one has {len} bytes", path.display()),
+    };
+    Err(Error::new(Kind::Refused, what).advise("Nothing was written. Name a map of this source."))
 }
 
 /// The statuses that options change before the rescue.

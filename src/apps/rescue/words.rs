@@ -1,4 +1,5 @@
 //! The arguments of `haul rescue`.
+use crate::apps::advice::of_command;
 use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;
 use crate::apps::not_started::{RESCUE, report_not_started};
@@ -332,7 +333,7 @@ impl Words for RescueArguments {
     }
 
     fn refuse(options: &RescueOptions, call: &Call<'_>, error: Error) -> crate::core::Result<Exit> {
-        report_not_started(Err(error), report_of(options), &options.copy, call.words, call.out)
+        report_not_started(Err(of_command::<Self>(error)), report_of(options), &options.copy, call.words, call.out)
     }
 
     fn run(options: &RescueOptions, call: &Call<'_>) -> crate::core::Result<Exit> {
@@ -340,7 +341,7 @@ impl Words for RescueArguments {
             Some(how) => fill(options, how, call),
             None => super::rescue(options, call),
         };
-        report_not_started(result, report_of(options), &options.copy, call.words, call.out)
+        report_not_started(result.map_err(of_command::<Self>), report_of(options), &options.copy, call.words, call.out)
     }
 }
 

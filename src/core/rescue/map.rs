@@ -68,8 +68,8 @@ impl RescueMap {
         self.runs.insert(start, (end, status));
     }
 
-    /// Gives the unfinished bytes of each sector one status, that of those which were tried least: a sector is read as a
-    /// whole. Maps of rescues with smaller sectors have borders within them.
+    /// Gives the unfinished bytes of each sector one status, that of those which were tried least: a sector is read as
+    /// a whole. Maps of rescues with smaller sectors have borders within them.
     pub fn join_sectors(&mut self, sector_bytes: u64) {
         let borders: Vec<u64> = self.runs.keys().copied().filter(|at| !at.is_multiple_of(sector_bytes)).collect();
         for border in borders {

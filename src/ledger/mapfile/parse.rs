@@ -22,7 +22,8 @@ impl Mapfile {
         Self::parse_blocks(input, false)
     }
 
-    /// The same, for a mapfile whose blocks have any order and gaps between them, which become blocks that are not tried.
+    /// The same, for a mapfile whose blocks have any order and gaps between them, which become blocks that are not
+    /// tried.
     ///
     /// # Errors
     /// Those of [`Mapfile::parse`] except for gaps and the order; blocks of different status that overlap.
@@ -65,8 +66,8 @@ impl Mapfile {
 }
 
 impl Mapfile {
-    /// Appends a block, which begins where the last one ends, unless the map is loose. ddrescue accepts empty blocks; they
-    /// have no effect.
+    /// Appends a block, which begins where the last one ends, unless the map is loose. ddrescue accepts empty blocks;
+    /// they have no effect.
     fn append(&mut self, block: Block, is_loose: bool) -> Result<(), FaultKind> {
         let offset = block.extent.offset;
         let before = self.blocks.last().map(|before| before.extent.end());

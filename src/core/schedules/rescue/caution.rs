@@ -8,8 +8,8 @@ use std::time::Duration;
 const READS_MAX: u64 = 4;
 
 /// Good and quick reads in a row, from the start or since a failed or slow one, after which one more may be in flight:
-/// 64 MiB in blocks of 64 KiB. Bad areas that come in a rhythm, such as those of one head, would otherwise each fail one
-/// read more.
+/// 64 MiB in blocks of 64 KiB. Bad areas that come in a rhythm, such as those of one head, would otherwise each fail
+/// one read more.
 const GOOD_READS: u64 = 1024;
 
 /// Reads before the mean of their times is a measure.
