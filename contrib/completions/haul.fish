@@ -137,7 +137,7 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -s h -l help -d 'Print h
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s r -l retries -d 'Passes over unreadable sectors, or endless' -r -f
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s m -l domain -d 'Rescue only what this map lists as finished' -r -F
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s F -l fill -d 'Rescue nothing: fill what was not rescued with data' -r -f
-complete -c haul -n "__fish_haul_using_subcommand rescue" -s K -l skip-size -d 'Bytes to skip after a failed read: FIRST or FIRST,MOST' -r -f
+complete -c haul -n "__fish_haul_using_subcommand rescue" -s K -l skip-size -d 'Bytes to skip after a failed read: FIRST, FIRST,MOST or ,MOST' -r -f
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s a -l min-slow-rate -d 'A slower read is left for later' -r -f
 complete -c haul -n "__fish_haul_using_subcommand rescue" -l read-timeout -d 'Time limit of a read: COPYING or COPYING,LATER' -r -f
 complete -c haul -n "__fish_haul_using_subcommand rescue" -l reconnect -d 'Wait for a disk that disappears: TIME or never' -r -f

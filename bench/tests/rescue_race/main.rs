@@ -1,5 +1,5 @@
-//! haul's schedule of a rescue against GNU ddrescue on failing disks drawn from seeds, in virtual time: each run has the
-//! same figures, on any machine under any load. ddrescue itself decides its reads, in its own test mode.
+//! haul's schedule of a rescue against GNU ddrescue on failing disks drawn from seeds, in virtual time: each run has
+//! the same figures, on any machine under any load. ddrescue itself decides its reads, in its own test mode.
 //!
 //! RESCUE_SEEDS=100..140 draws other disks and prints all figures.
 mod draw;
