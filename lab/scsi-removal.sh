@@ -47,9 +47,9 @@ drop_and_return() {
 }
 rescue_begins() { # option...: rescues in the background as $rescuing, until some of it was read
     rm -f /run/rescued /run/rescued.map
-    "$haul" rescue --progress none --json --max-read-rate 4MB "$@" /run/rescued > /run/json 2> /run/words &
+    "$haul" rescue --progress none --json --max-read-rate 1MB "$@" /run/rescued > /run/json 2> /run/words &
     rescuing=$!
-    until [ "$(stat -c %b /run/rescued 2> /dev/null || echo 0)" -gt 2000 ] || ! kill -0 $rescuing; do sleep 0.02; done
+    until [ "$(stat -c %b /run/rescued 2> /dev/null || echo 0)" -gt 500 ] || ! kill -0 $rescuing; do sleep 0.02; done
     kill -0 $rescuing || echo "the rescue was over too early" >> /run/words
 }
 rescue_ends() {

@@ -1489,7 +1489,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__rescue)
-            opts="-r -R -n -N -A -M -m -F -K -a -Z -E -T -y -v -q -h --retries --reverse --no-scrape --no-trim --try-again --retrim --domain --fill --skip-size --min-slow-rate --passthrough --read-timeout --reconnect --max-temperature --max-read-rate --max-error-rate --stop-after --yes --expect --progress --verbose --quiet --log-events --log-rates --log-reads --json --units --help"
+            opts="-r -R -n -N -A -M -m -F -K -a -Z -E -T -y -v -q -h --retries --reverse --no-scrape --no-trim --try-again --retrim --domain --fill --skip-size --min-slow-rate --passthrough --read-timeout --reconnect --max-temperature --max-read-rate --max-error-rate --stop-after --yes --expect --progress --verbose --quiet --log-events --log-rates --log-reads --report --json --units --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1683,6 +1683,21 @@ _haul() {
                     return 0
                     ;;
                 --log-reads)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --report)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
                         oldifs="$IFS"

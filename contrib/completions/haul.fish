@@ -158,6 +158,7 @@ none\t'nothing'"
 complete -c haul -n "__fish_haul_using_subcommand rescue" -l log-events -d 'Append the phases and the end to FILE' -r -F
 complete -c haul -n "__fish_haul_using_subcommand rescue" -l log-rates -d 'Append the rates of each second to FILE' -r -F
 complete -c haul -n "__fish_haul_using_subcommand rescue" -l log-reads -d 'Append each read to FILE' -r -F
+complete -c haul -n "__fish_haul_using_subcommand rescue" -l report -d 'Write the report as a page with a picture of the map' -r -F
 complete -c haul -n "__fish_haul_using_subcommand rescue" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand rescue" -s R -l reverse -d 'Start at the end of the source'

@@ -1,12 +1,15 @@
 //! The page of `--report`: its path is examined first, and it is written last.
 use super::exit::{Exit, failed};
 use super::run_report::FinishedRun;
+use crate::core::rescue::CoursePoint;
 use crate::core::{Facts, Result, Series, Side};
 use crate::disks::probe;
 use crate::ledger::PageFile;
-use crate::report::page::CopyFound;
+use crate::report::json::RescueEnd;
+use crate::report::page::{CopyFound, RescueFound};
 use crate::report::{Out, page, text};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// A page to be written, and the sides that it describes.
 pub(super) struct PendingPage {
@@ -32,6 +35,21 @@ impl PendingPage {
         let FinishedRun { decision, outcome, words, started, .. } = *went;
         let (facts, machine) = (&self.facts[..], &probe::machine());
         let page = page::copy(CopyFound { decision, outcome, series, facts, machine, words, started });
+        let path = self.file.path().to_owned();
+        self.file.write(&page).map(|()| path)
+    }
+
+    /// Writes the page of a rescue; returns its path.
+    ///
+    /// # Errors
+    /// It cannot be written. The rescue is unaffected.
+    pub(super) fn put_rescue(
+        self,
+        end: &RescueEnd<'_>,
+        course: &[CoursePoint],
+        started: SystemTime,
+    ) -> Result<PathBuf> {
+        let page = page::rescue(RescueFound { end, course, machine: &probe::machine(), started });
         let path = self.file.path().to_owned();
         self.file.write(&page).map(|()| path)
     }

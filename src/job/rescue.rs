@@ -3,7 +3,7 @@ use super::finished::Finished;
 use super::journal;
 use super::operator::Operator;
 use crate::core::rescue::{
-    RescueLog, RescueMap, RescueState, RescueStatus, SharedRescue, Status, StatusBlock, TimeLimits,
+    Course, RescueLog, RescueMap, RescueState, RescueStatus, SharedRescue, Status, StatusBlock, TimeLimits,
 };
 use crate::core::{CheckpointSink, Error, ExtentSet, Facts, Kept, Kind, Result, Side, locked};
 use crate::files::{FileError, open_to_read};
@@ -47,6 +47,7 @@ pub(crate) struct Rescued {
     /// Why the last writing of the mapfile failed.
     pub(crate) unsaved: Option<Error>,
     pub(crate) limits: TimeLimits,
+    pub(crate) course: Course,
 }
 
 impl Rescue {

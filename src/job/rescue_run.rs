@@ -7,7 +7,7 @@ use super::rescue::{Rescue, RescueFile, Rescued, Saves};
 use super::returning::{self, Returning};
 use super::session::Task;
 use super::temperature;
-use crate::core::rescue::{ReadLimits, ReadResult, RescueLog, RescuePlan, RescueState, SharedRescue, Status};
+use crate::core::rescue::{Course, ReadLimits, ReadResult, RescueLog, RescuePlan, RescueState, SharedRescue, Status};
 use crate::core::schedules;
 use crate::core::{
     CheckpointPlan, Ended, Error, Extent, Facts, NoObserver, Outcome, Result, Series, Side, Stop, Tally, locked,
@@ -105,6 +105,8 @@ impl Opened {
         let mut returning = Returning::new(&facts, care.reconnect, operator.clone());
         logs.push(Box::new(ByPhase(limits.clone())));
         logs.push(Box::new(FoundHeads::new(operator.clone())));
+        let course = Course::new();
+        logs.push(Box::new(course.clone()));
         let shared = Shared { state, file, logs: SharedLogs(Arc::new(Mutex::new(logs))), operator };
         let (mut elapsed, mut failing) = (Duration::ZERO, Duration::ZERO);
         let mut ran = loop {
@@ -137,7 +139,7 @@ impl Opened {
         let Ran { outcome, series, is_known, unsaved } = ran;
         let (behind, journal, state) = (Vec::new(), None, shared.state);
         let finished = Copied { opened: self, outcome, series, started, behind, journal }.finish();
-        Ok(Rescued { finished, state, is_saved: is_known && unsaved.is_none(), unsaved, limits })
+        Ok(Rescued { finished, state, is_saved: is_known && unsaved.is_none(), unsaved, limits, course })
     }
 
     /// Runs what is left of the rescue, and saves the mapfile.

@@ -75,22 +75,25 @@ fn picture(map: &RescueMap, width: usize) -> String {
     let mut text = String::new();
     for (row, letters) in cells.chunks(cells_in_row as usize).enumerate() {
         let offset = units::size(row as u64 * cells_in_row * cell_bytes);
-        text += &format!("{offset:>OFFSET_COLUMNS$}  {}\n", letters.iter().collect::<String>());
+        text += &format!(
+            "{offset:>OFFSET_COLUMNS$}  {}\n",
+            letters.iter().map(|status| status.letter()).collect::<String>()
+        );
     }
     let used = STATUSES.iter().filter(|(status, _)| map.bytes(*status) > 0);
     let legend: Vec<String> = used.map(|(status, name)| format!("{} {name}", status.letter())).collect();
     text + &format!("\nA letter is {}: {}\n", units::size(cell_bytes), legend.join(", "))
 }
 
-/// The letter of each cell.
-pub(super) fn cells(map: &RescueMap, cell_bytes: u64) -> Vec<char> {
+/// The status of each cell: the worst of its bytes.
+pub(super) fn cells(map: &RescueMap, cell_bytes: u64) -> Vec<Status> {
     let mut ranks = vec![SHOWN_FIRST.len() - 1; map.len_bytes().div_ceil(cell_bytes) as usize];
     for block in map.blocks() {
         let rank = SHOWN_FIRST.iter().position(|status| *status == block.status).unwrap_or(0);
         let cells = (block.extent.offset / cell_bytes) as usize..block.extent.end().div_ceil(cell_bytes) as usize;
         ranks[cells].iter_mut().for_each(|shown| *shown = rank.min(*shown));
     }
-    ranks.into_iter().map(|rank| SHOWN_FIRST[rank].letter()).collect()
+    ranks.into_iter().map(|rank| SHOWN_FIRST[rank]).collect()
 }
 
 /// The differences between two maps, of which there are some: bytes and areas by pair of statuses, and the first place.
@@ -128,7 +131,7 @@ mod tests {
     #[test]
     fn a_cell_shows_its_worst_status() {
         let blocks = [(0, 4096, Status::Finished), (1024, 1, Status::Bad), (2047, 2, Status::Unscraped)];
-        assert_eq!(cells(&map(5000, &blocks), 1024).iter().collect::<String>(), "+-/+?");
+        assert_eq!(cells(&map(5000, &blocks), 1024).iter().map(|status| status.letter()).collect::<String>(), "+-/+?");
     }
 
     #[test]

@@ -124,15 +124,15 @@ pub(super) fn statuses(map: &RescueMap) -> String {
         }
         let areas = map.blocks().filter(|block| block.status == status).count() as u64;
         let areas = units::count(areas, "area", "areas");
-        text += &format!("{name:<12} {:>10}  {}  {areas}\n", units::size(bytes), share(bytes, map.len_bytes()));
+        text += &format!("{name:<12} {:>10}  {:>10}  {areas}\n", units::size(bytes), share_of(bytes, map.len_bytes()));
     }
     text
 }
 
 /// A share of all bytes; only what is complete is 100 %.
-fn share(bytes: u64, all: u64) -> String {
+pub(super) fn share_of(bytes: u64, all: u64) -> String {
     let percent = if bytes == all { 100.0 } else { (bytes as f64 / all as f64 * 100.0).min(99.9999) };
-    format!("{percent:>8.4} %")
+    format!("{percent:.4} %")
 }
 
 /// The command that rescues what a copy with `--on-error skip` could not read, from its mapfile; `None`: it has few

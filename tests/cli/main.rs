@@ -79,6 +79,7 @@ mod rescue_fill;
 mod rescue_kills;
 mod rescue_options;
 mod rescue_output;
+mod rescue_page;
 mod rescue_refusals;
 mod resume;
 mod resume_corners;

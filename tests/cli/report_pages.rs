@@ -9,12 +9,12 @@ use std::process::Stdio;
 const MIB: usize = 1 << 20;
 
 /// The page with its slashes unescaped.
-fn read(page: impl AsRef<Path>) -> String {
+pub(crate) fn read(page: impl AsRef<Path>) -> String {
     fs::read_to_string(page).expect("there is a page").replace("&#x2f;", "/")
 }
 
 /// Asserts that the page is readable on a phone and a screen, in light and dark mode, and loads nothing.
-fn assert_fit_to_be_read(page: &Path, charts: usize) {
+pub(crate) fn assert_fit_to_be_read(page: &Path, charts: usize) {
     let text = read(page);
     for foreign in ["<script", "src=", "@import", "url(", "<iframe", "<object", "<img"] {
         assert!(!text.contains(foreign), "{foreign} in {}", page.display());
@@ -63,7 +63,7 @@ fn block_name(bytes: &serde_json::Value) -> String {
     }
 }
 
-fn rows(page: &str, id: &str) -> usize {
+pub(crate) fn rows(page: &str, id: &str) -> usize {
     let (_, rest) = page.split_once(&format!("<section id=\"{id}\">")).unwrap_or_else(|| panic!("no figure {id}"));
     rest.split_once("</section>").unwrap().0.matches("<tr><td>").count()
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 /// The long options in this text: `--sector-size`.
 fn long_options(text: &str) -> BTreeSet<String> {
-    let starts = text.match_indices("--").filter(|(at, _)| !text[..*at].ends_with(|before: char| before == '-'));
+    let starts = text.match_indices("--").filter(|(at, _)| !text[..*at].ends_with('-'));
     let name = |(at, _): (usize, &str)| {
         let rest = &text[at + 2..];
         let end = rest.find(|letter: char| !letter.is_ascii_lowercase() && letter != '-').unwrap_or(rest.len());

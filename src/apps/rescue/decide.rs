@@ -57,8 +57,9 @@ pub(super) fn is_named(place: &MapPlace, words: &[String]) -> Result<()> {
 pub(super) fn are_separate(map: &PathBuf, options: &RescueOptions, sides: &[&Facts]) -> Result<()> {
     let logs = options.logs.iter().map(|(_, path)| ("log", path));
     let domain = options.domain.iter().map(|path| ("domain", path));
+    let report = options.copy.report.iter().map(|path| ("report", path));
     let mut before: Vec<(&PathBuf, Option<FileIdentity>)> = Vec::new();
-    for (name, path) in std::iter::once(("map", map)).chain(logs).chain(domain) {
+    for (name, path) in std::iter::once(("map", map)).chain(logs).chain(domain).chain(report) {
         not_a_side(name, path, sides)?;
         let place = find(path).ok();
         let is_same = |(other, found): &(&PathBuf, Option<FileIdentity>)| {

@@ -1,5 +1,6 @@
 //! `haul rescue`.
 mod decide;
+mod ended;
 mod fill;
 mod options;
 mod values;
@@ -7,18 +8,20 @@ pub(in crate::apps) mod words;
 
 use crate::apps::command::Call;
 use crate::apps::console::Console;
-use crate::apps::exit::{Exit, printed};
+use crate::apps::exit::Exit;
+use crate::apps::page;
 use crate::core::rescue::{ReadLimits, Status};
 use crate::core::{Ended, Error, Facts, Result, locked};
 use crate::disks::probe;
 use crate::job::Prepared;
 use crate::job::operator::Operator;
 use crate::job::rescue::Rescue;
-use crate::plan::{Options, ProgressStyle, Verbosity};
+use crate::plan::{ProgressStyle, Verbosity};
 use crate::report::json::{self, RescueEnd};
 use crate::report::printable::shell_line;
 use crate::report::{rescue as report, text};
 use decide::{are_separate, changes, is_named, map_place, may_overwrite, rescue_plan};
+use ended::{exit, print};
 use options::RescueOptions;
 use std::sync::Arc;
 
@@ -46,6 +49,7 @@ fn rescue(options: &RescueOptions, call: &Call<'_>) -> Result<Exit> {
         operator.warn(&report::unnamed_source(&path));
     }
     rescue.join_sectors(how.sector_bytes);
+    let page = page::place(copy.report.as_deref(), &sides)?;
     rescue.change(&changes(options));
     let by_commands = plan.source.through.is_some();
     let confirmed = prepared.agree()?;
@@ -77,15 +81,11 @@ fn rescue(options: &RescueOptions, call: &Call<'_>) -> Result<Exit> {
         args: call.words,
         continues,
     };
-    let failures: Vec<&Error> = rescued.unsaved.iter().chain(&rescued.finished.failed_files).collect();
-    let shown = print(copy, &end, &failures, &console);
-    let exit = match &outcome.ended {
-        Ended::Complete if missing > 0 => Exit::Status(Exit::UNREAD),
-        Ended::Complete => Exit::Status(0),
-        Ended::Interrupted(signal) => Exit::Signal(*signal),
-        Ended::OutOfTime => Exit::Status(Exit::OUT_OF_TIME),
-        Ended::Failed(error) => Exit::Status(error.kind.exit_status().max(1)),
-    };
+    let page = page.map(|page| page.put_rescue(&end, &rescued.course.points(), rescued.finished.started)).transpose();
+    let unwritten = page.as_ref().err();
+    let failures: Vec<&Error> = rescued.unsaved.iter().chain(&rescued.finished.failed_files).chain(unwritten).collect();
+    let shown = print(copy, &end, &failures, page.as_ref().ok().and_then(Option::as_deref), &console);
+    let exit = exit(outcome, missing);
     let exit = if !failures.is_empty() || rescued.finished.is_elsewhere { exit.at_least(1) } else { exit };
     Ok(console.end(if shown == Exit::Status(0) { exit } else { exit.at_least(1) }))
 }
@@ -95,23 +95,4 @@ fn kernel_timeout(source: &Facts, by_commands: bool, reads: ReadLimits) -> Optio
     let access = probe::disk_access(source).filter(|_| !by_commands)?;
     let (timeout, (_, node)) = (access.timeout?, access.node?);
     (timeout > reads.copying).then(|| report::kernel_timeout(&access.block, timeout, &node, reads))
-}
-
-/// Prints the result: the error that ended it, the text, the files that could not be written, the JSON document.
-fn print(options: &Options, end: &RescueEnd<'_>, failures: &[&Error], console: &Console) -> Exit {
-    let (out, document) = (console.out, json::rescue(end));
-    if options.progress == ProgressStyle::Json {
-        // No text may appear between lines of JSON, and the last of them has the result.
-        failures.iter().for_each(|error| console.notify("", &text::message(error)));
-        console.finish_with(&document);
-    } else {
-        if let Ended::Failed(error) = &end.outcome.ended {
-            out.eprint(&text::error(error));
-        }
-        if !matches!(options.verbosity, Verbosity::Quiet) || end.missing_bytes > 0 {
-            out.eprint(&report::rescued(end));
-        }
-        failures.iter().for_each(|error| out.eprint(&text::error(error)));
-    }
-    if options.json { printed(out, &json::text(&document)) } else { Exit::Status(0) }
 }

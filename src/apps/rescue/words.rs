@@ -31,7 +31,7 @@ const STATUS: &str = include_str!("help/status.txt");
 const SEE_ALSO: &str = "# SEE ALSO\nhaul(1), haul-copy(1), haul-map(1), ddrescue(1), ddrescuelog(1), smartctl(8)\n";
 
 /// Options about reading, which `--fill` does not do.
-const NOT_WITH_FILL: [&str; 18] = [
+const NOT_WITH_FILL: [&str; 19] = [
     "retries",
     "reverse",
     "no_scrape",
@@ -50,6 +50,7 @@ const NOT_WITH_FILL: [&str; 18] = [
     "log_events",
     "log_rates",
     "log_reads",
+    "report",
 ];
 
 /// The properties of one `--expect`. An alias, so that clap treats it as one value.
@@ -252,6 +253,14 @@ pub(crate) struct RescueArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     log_reads: Option<OsString>,
 
+    /// Write the report as a page with a picture of the map
+    ///
+    /// Write the report as one self-contained HTML page: a picture of the map in blocks, what was rescued over time,
+    /// the areas that are missing, both sides and the machine; also of a rescue that failed or was interrupted. FILE
+    /// must not exist, or be empty or another haul report: haul overwrites no other file.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    report: Option<PathBuf>,
+
     /// Print the result as JSON on standard output
     ///
     /// Print the result, with all areas of the map, as one JSON document on standard output.
@@ -294,6 +303,7 @@ impl Words for RescueArguments {
             decompress: Decompress::Never,
             no_estimate: true,
             json: self.json,
+            report: self.report,
             passthrough: if self.passthrough { PassthroughMode::Source } else { PassthroughMode::AsNamed },
             limit_bytes_per_s: self.max_read_rate,
             yes: self.yes,

@@ -1,4 +1,5 @@
 //! Rescues: the status of each part of a failing source, in the terms of GNU ddrescue.
+mod course;
 mod fill;
 mod log;
 mod map;
@@ -6,6 +7,7 @@ mod state;
 mod status;
 mod time_limits;
 
+pub use course::{Course, CoursePoint};
 pub use fill::{FILL_BYTES, FILLABLE, Fill};
 pub use log::{ReadResult, RescueLog};
 pub use map::RescueMap;

@@ -3,6 +3,7 @@
 //! `copy` and `measured` fill in the page; `chart` draws curves; the template is rendered by minijinja, which
 //! escapes all text. This room does not depend on how anything was measured, nor on the page's path.
 pub(crate) mod axis;
+mod blocks;
 pub(crate) mod chart;
 mod colours;
 mod copy;
@@ -11,6 +12,7 @@ mod labels;
 pub(crate) mod latency;
 mod map;
 mod rates;
+mod rescue;
 mod strips;
 
 #[cfg(feature = "internals")]
@@ -21,6 +23,7 @@ pub use chart::{Curve, Shape};
 #[cfg(feature = "internals")]
 pub use colours::style;
 pub use copy::{CopyFound, copy};
+pub use rescue::{RescueFound, rescue};
 
 use super::columns::untied;
 use super::printable::shell_line;

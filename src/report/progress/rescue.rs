@@ -124,13 +124,13 @@ fn picture(state: &RescueState, width: usize) -> Vec<String> {
 }
 
 /// The letters of a row, each run of one status in its colour.
-fn coloured(letters: &[char]) -> String {
-    let runs = letters.chunk_by(|one, other| one == other);
+fn coloured(row: &[Status]) -> String {
+    let runs = row.chunk_by(|one, other| one == other);
     runs.map(|run| {
-        let text: String = run.iter().collect();
+        let text: String = run.iter().map(|status| status.letter()).collect();
         match run[0] {
-            letter if letter == Status::Finished.letter() => paint(RESCUED, &text),
-            letter if letter == Status::Untried.letter() => paint(REST, &text),
+            Status::Finished => paint(RESCUED, &text),
+            Status::Untried => paint(REST, &text),
             _ => paint(CARE, &text),
         }
     })
