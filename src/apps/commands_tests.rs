@@ -104,6 +104,7 @@ fn a_plain_copy_sets_no_option() {
 
 #[test]
 fn every_option_sets_its_field() {
+    use Expectation::{Model, Serial, Size};
     let line = "--skip 1K --seek 63s --count 0x1000 --engine io_uring --block-size 4K --depth 7 --direct always \
                 --sparse never --reflink always --no-flush --hash md5,xxh3 --hash md5 --limit 50M/s -y --expect \
                 serial=1,size=1M --expect model=x -n --progress json --json --no-estimate --passthrough=dest \
@@ -159,11 +160,7 @@ fn every_option_sets_its_field() {
         time_limit: Some(Duration::from_secs(300)),
         label: Some("night".to_owned()),
         yes: true,
-        expect: vec![
-            Expectation::Serial("1".to_owned()),
-            Expectation::Size(1 << 20),
-            Expectation::Model("x".to_owned()),
-        ],
+        expect: vec![Serial("1".to_owned()), Size(1 << 20), Model("x".to_owned())],
         dry_run: true,
         no_estimate: true,
         progress: ProgressStyle::Json,

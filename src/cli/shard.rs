@@ -25,7 +25,8 @@ pub(crate) struct ShardArguments {
     ///
     /// Which shard of --plan: K of N, from 1, or auto: the number of the task in SLURM_ARRAY_TASK_ID,
     /// JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX (from 0) or PARALLEL_SEQ (from 1).
-    #[arg(long, value_name = "K/N", value_parser = words::shard, requires = "plan", help_heading = "Shards", hide_short_help = true)]
+    #[arg(long, value_name = "K/N", value_parser = words::shard, requires = "plan", help_heading = "Shards")]
+    #[arg(hide_short_help = true)]
     shard: Option<ShardChoice>,
 }
 

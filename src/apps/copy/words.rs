@@ -19,8 +19,8 @@ use crate::core::{Error, OnError};
 use crate::plan::{Delta, Expectation, JournalChoice, Options, ProgressStyle, When};
 use clap::error::ErrorKind;
 use clap::{Parser, ValueHint};
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const ENDPOINTS: &str = include_str!("help/endpoints.txt");
@@ -293,6 +293,15 @@ impl CopyArguments {
     }
 }
 
+/// Refuses a report that would replace another file of the copy.
+fn check_report(report: Option<&Path>, others: [Option<&OsStr>; 3]) -> Result<(), UsageError> {
+    if report.is_some_and(|report| others.contains(&Some(report.as_os_str()))) {
+        let what = "--report names the same file as --journal, --mapfile or --manifest; give it another name";
+        return Err((ErrorKind::ArgumentConflict, what.to_owned()));
+    }
+    Ok(())
+}
+
 impl Words for CopyArguments {
     type Options = Options;
 
@@ -316,13 +325,8 @@ impl Words for CopyArguments {
             words::hash_kinds(self.hash).map_err(|what| (ErrorKind::InvalidValue, format!("--hash: {what}")))?;
         let record_files = self.journal.into_options()?;
         let range_lists = self.ranges.into_options()?;
-        let journal_path =
-            if let JournalChoice::At(path) = &record_files.journal { Some(path.as_os_str()) } else { None };
-        let files = [journal_path, self.mapfile.as_deref(), self.certainty.manifest.as_deref()];
-        if self.report.as_ref().is_some_and(|report| files.contains(&Some(report.as_os_str()))) {
-            let what = "--report names the same file as --journal, --mapfile or --manifest; give it another name";
-            return Err((ErrorKind::ArgumentConflict, what.to_owned()));
-        }
+        let journal = if let JournalChoice::At(path) = &record_files.journal { Some(path.as_os_str()) } else { None };
+        check_report(self.report.as_deref(), [journal, self.mapfile.as_deref(), self.certainty.manifest.as_deref()])?;
         Ok(Options {
             rescue: false,
             fills: false,
