@@ -42,7 +42,8 @@ drop_and_return() {
     host=$(readlink -f "$(sys_of $from)/device")
     host=${host%/target*}
     remove_source
-    sleep 1
+    kill -CONT $rescuing
+    until grep -q disappeared /run/words || ! kill -0 $rescuing; do sleep 0.02; done
     echo "- - -" > "$host/scsi_host/${host##*/}/scan"
 }
 rescue_begins() { # option...: rescues in the background as $rescuing, until some of it was read
@@ -50,7 +51,9 @@ rescue_begins() { # option...: rescues in the background as $rescuing, until som
     "$haul" rescue --progress none --json --max-read-rate 1MB "$@" /run/rescued > /run/json 2> /run/words &
     rescuing=$!
     until [ "$(stat -c %b /run/rescued 2> /dev/null || echo 0)" -gt 500 ] || ! kill -0 $rescuing; do sleep 0.02; done
-    kill -0 $rescuing || echo "the rescue was over too early" >> /run/words
+    # Until the disk is removed it reads nothing more, however long that takes.
+    kill -STOP $rescuing
+    [ "$(stat -c %b /run/rescued)" -lt 30000 ] || echo "the rescue was over too early" >> /run/words
 }
 rescue_ends() {
     status=0
@@ -76,6 +79,7 @@ done
 slow
 rescue_begins $from
 remove_source
+kill -CONT $rescuing
 until grep -q disappeared /run/words || ! kill -0 $rescuing; do sleep 0.02; done
 # The shell lets background processes ignore SIGINT.
 kill -TERM $rescuing
@@ -99,7 +103,7 @@ try "$haul" rescue --progress none --yes $from $to
 judge "the map of a disk is not continued unnamed" ended 3 "has left its map $map" "continues it"
 try "$haul" rescue --progress none --yes $from $to "$map"
 judge "the map of a disk is continued by name" ended 0
-try "$haul" rescue --progress none --yes "$(readlink -f /dev/lab/scsi0)" $to "$map"
+try "$haul" rescue --progress none --yes /run/expected $to "$map"
 judge "another source is refused by the identity in the map" ended 3 "is of another source"
 unset XDG_STATE_HOME
 rmmod scsi_debug
