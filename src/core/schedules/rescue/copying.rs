@@ -21,8 +21,8 @@ pub(super) struct Copying {
     /// The cursor at the last skip: reads before it were in flight then.
     skipped_at: Option<u64>,
     skip_bytes: u64,
-    /// Whether a pass skipped something because a read was slow.
-    was_slow: bool,
+    /// Whether a pass left something of which no failed read is the start: a slow area, or that of a failing head.
+    has_left: bool,
     /// The heads that fail, which the first pass goes around.
     heads: Heads,
 }
@@ -45,7 +45,7 @@ impl Copying {
 
     fn begin(pass: u32, now: &Now<'_>) -> Self {
         let (heads, skip_bytes) = (Heads::new(now.plan.cluster_bytes), now.plan.skip_bytes[0]);
-        let mut begun = Copying { pass, cursor: 0, skipped_at: None, skip_bytes, was_slow: false, heads };
+        let mut begun = Copying { pass, cursor: 0, skipped_at: None, skip_bytes, has_left: false, heads };
         if begun.is_backward(now) {
             begun.cursor = now.state.map.len_bytes();
         }
@@ -65,8 +65,8 @@ impl Copying {
         now.state.map.next(Status::Untried, 0, domain(now))?;
         // A sweep that continued one of an earlier run may have left something before its first place. Each one tries
         // all that it finds, so they come to an end.
-        let pass = if self.pass == 2 && !self.was_slow { SWEEP } else { (self.pass + 1).min(SWEEP) };
-        Some(Copying { was_slow: self.was_slow, ..Copying::begin(pass, now) })
+        let pass = if self.pass == 2 && !self.has_left { SWEEP } else { (self.pass + 1).min(SWEEP) };
+        Some(Copying { has_left: self.has_left, ..Copying::begin(pass, now) })
     }
 
     /// The next cluster. The first pass leaves what a failing head cannot read.
@@ -76,6 +76,7 @@ impl Copying {
             let extent = self.next_untried(now)?;
             let Some(cursor) = self.around(extent, now) else { return Some(extent) };
             debug_assert_ne!(cursor, before, "it makes progress");
+            self.has_left = true;
             self.cursor = cursor;
         }
     }
@@ -146,7 +147,7 @@ impl Copying {
             return;
         }
         if self.pass <= 2 {
-            self.was_slow = true;
+            self.has_left = true;
             self.skip(extent, now);
         }
     }
