@@ -1260,12 +1260,30 @@ _haul() {
             return 0
             ;;
         haul__subcmd__plan)
-            opts="-c -y -n -l -h --shard-size --shards --state --lease --skip --seek --count --yes --expect --dry-run --restart --verify --on-error --sparse --limit --json --units --help"
+            opts="-c -y -n -l -h --emit --workers --image --shard-size --shards --state --lease --skip --seek --count --yes --expect --dry-run --restart --verify --on-error --sparse --limit --json --units --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --emit)
+                    COMPREPLY=($(compgen -W "slurm kubernetes aws-batch ray parallel" -- "${cur}"))
+                    return 0
+                    ;;
+                --workers)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --image)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 --shard-size)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then

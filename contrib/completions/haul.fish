@@ -379,6 +379,13 @@ complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subco
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand plan" -l emit -d 'Print the job that copies a plan: slurm, kubernetes, aws-batch, ray, parallel' -r -f -a "slurm\t'A shell script that submits an array job, and haul finish after it'
+kubernetes\t'An Indexed Job'
+aws-batch\t'A shell script that submits an array job'
+ray\t'A Python program'
+parallel\t'A shell script that runs GNU parallel'"
+complete -c haul -n "__fish_haul_using_subcommand plan" -l workers -d 'Most shards that the job copies at a time [default: 32]' -r -f
+complete -c haul -n "__fish_haul_using_subcommand plan" -l image -d 'Container image of the job, whose entry point is haul [default: haul]' -r -f
 complete -c haul -n "__fish_haul_using_subcommand plan" -l shard-size -d 'Size of each shard' -r -f
 complete -c haul -n "__fish_haul_using_subcommand plan" -l shards -d 'Number of shards' -r -f
 complete -c haul -n "__fish_haul_using_subcommand plan" -l state -d 'Place of the shared state' -r -F

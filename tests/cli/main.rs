@@ -31,6 +31,8 @@ mod faults;
 mod files;
 #[cfg(feature = "objects")]
 mod fleet;
+#[cfg(feature = "objects")]
+mod fleet_jobs;
 mod generated;
 mod help;
 #[cfg(feature = "http")]

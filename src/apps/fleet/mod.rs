@@ -1,5 +1,6 @@
 //! Copies by many workers: `haul plan` divides one, `haul status` shows it, `haul finish` completes it. The workers are
 //! `haul copy --plan`.
+mod emit;
 mod finishing;
 mod job_words;
 mod options;

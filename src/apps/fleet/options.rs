@@ -1,13 +1,15 @@
 //! What the commands of this feature are to do.
+use super::emit::JobWish;
 use crate::job::fleet::planning::FleetWish;
 use crate::plan::Options;
 
 /// What `haul plan` is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PlanOptions {
-    /// The copy as one.
-    pub(super) options: Options,
-    pub(super) wish: FleetWish,
+pub(crate) enum PlanOptions {
+    /// Divide this copy.
+    Divide(Box<Options>, FleetWish),
+    /// Print the job for an engine that copies the plan of this address.
+    Emit(String, JobWish),
 }
 
 /// What `haul status` is to do.

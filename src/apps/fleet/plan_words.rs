@@ -1,6 +1,7 @@
 //! The arguments of `haul plan`.
 use crate::apps::command::{Call, UsageError, Words};
 use crate::apps::exit::Exit;
+use crate::apps::fleet::emit::{FleetEngine, JobWish};
 use crate::apps::fleet::options::PlanOptions;
 use crate::apps::fleet::planning;
 use crate::cli::defaults::Defaults;
@@ -36,7 +37,7 @@ pub(crate) struct PlanArguments {
     /// Source: block device, file, NBD export, HTTP(S) address, object
     ///
     /// Source: block device, file, NBD export, HTTP(S) address with ranges, or object. Every worker opens it by the
-    /// same address, and refuses to copy from a source that is not the same or has changed.
+    /// same address, and refuses to copy from a source that is not the same or has changed. With --emit: the plan.
     #[arg(value_name = "SRC", value_hint = ValueHint::AnyPath)]
     source: OsString,
 
@@ -45,8 +46,30 @@ pub(crate) struct PlanArguments {
     /// Destination: block device, NBD export, or a file or object that haul plan prepares. A file must not exist: it is
     /// created with its full size under a temporary name beside it, and haul finish renames it. An object becomes
     /// visible with haul finish.
-    #[arg(id = "destination", value_name = "DST", value_hint = ValueHint::AnyPath)]
-    dest: OsString,
+    #[arg(id = "destination", value_name = "DST", value_hint = ValueHint::AnyPath, required_unless_present = "emit")]
+    dest: Option<OsString>,
+
+    /// Print the job that copies a plan: slurm, kubernetes, aws-batch, ray, parallel
+    ///
+    /// Print the job by which a scheduler copies the shards of a plan, instead of dividing a copy: haul plan --emit
+    /// slurm plan.json. For slurm, aws-batch and parallel it is a shell script, for kubernetes a manifest, for ray a
+    /// Python program. It runs a shard again that ended with status 1, up to 3 times, and never one that ended with 2
+    /// or 3.
+    #[arg(long, value_name = "ENGINE", value_enum, hide_possible_values = true, help_heading = "Jobs")]
+    #[arg(conflicts_with_all = [
+        "destination", "shard_size", "shards", "state", "lease", "skip", "seek", "count", "yes", "expect", "dry_run",
+        "restart", "verify", "on_error", "sparse", "limit",
+    ])]
+    emit: Option<FleetEngine>,
+
+    /// Most shards that the job copies at a time [default: 32]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "emit")]
+    #[arg(help_heading = "Jobs")]
+    workers: Option<u64>,
+
+    /// Container image of the job, whose entry point is haul [default: haul]
+    #[arg(long, value_name = "IMAGE", requires = "emit", help_heading = "Jobs")]
+    image: Option<String>,
 
     /// Size of each shard
     ///
@@ -147,6 +170,11 @@ impl Words for PlanArguments {
     }
 
     fn into_options(self) -> Result<PlanOptions, UsageError> {
+        let source = address("SRC", self.source)?;
+        if let Some(engine) = self.emit {
+            let image = self.image.unwrap_or_else(|| "haul".to_owned());
+            return Ok(PlanOptions::Emit(source, JobWish { engine, workers: self.workers, image }));
+        }
         let sizing = match self.shards {
             Some(count) => Sizing::Shards(count),
             None => Sizing::ShardBytes(self.shard_size.unwrap_or(SHARD_BYTES)),
@@ -154,8 +182,8 @@ impl Words for PlanArguments {
         let state = self.state.map(|state| address("--state", state)).transpose()?;
         let wish = FleetWish { sizing, state, lease: self.lease.unwrap_or(LEASE) };
         let options = Options {
-            source: address("SRC", self.source)?,
-            dest: address("DST", self.dest)?,
+            source,
+            dest: address("DST", self.dest.unwrap_or_default())?,
             skip_bytes: self.skip,
             seek_bytes: self.seek,
             count_bytes: self.count,
@@ -170,7 +198,7 @@ impl Words for PlanArguments {
             json: self.json,
             ..Options::default()
         };
-        Ok(PlanOptions { options, wish })
+        Ok(PlanOptions::Divide(Box::new(options), wish))
     }
 
     fn run(asked: &PlanOptions, call: &Call<'_>) -> crate::core::Result<Exit> {

@@ -1,10 +1,12 @@
 //! `haul plan`: a copy is examined, divided and prepared.
+use super::emit;
 use super::options::PlanOptions;
 use crate::apps::command::Call;
 use crate::apps::console::Console;
 use crate::apps::exit::{Exit, printed};
 use crate::apps::run_report::show_plan;
 use crate::core::Result;
+use crate::job::fleet::job_of::Job;
 use crate::job::fleet::planning::FleetDraft;
 use crate::job::operator::Operator;
 use crate::report::{fleet, text};
@@ -13,7 +15,10 @@ use std::sync::Arc;
 /// Plans a copy by many workers, and prints the plan.
 pub(super) fn plan(asked: &PlanOptions, call: &Call<'_>) -> Result<Exit> {
     let Call { words, out, .. } = *call;
-    let PlanOptions { options, wish } = asked;
+    let (options, wish) = match asked {
+        PlanOptions::Divide(options, wish) => (&**options, wish),
+        PlanOptions::Emit(plan, wish) => return Ok(printed(out, &emit::job(&Job::open(plan)?.plan, wish)?)),
+    };
     let console = Console::new(options, "plan", words, out)?;
     let operator: Arc<dyn Operator> = console.clone();
     let draft = FleetDraft::look(options, wish, &operator)?;
