@@ -51,6 +51,9 @@ pub(crate) const NVME_BLOCK_BYTES: u32 = 512 << 10;
 
 /// Initial requests in flight on a network.
 pub(crate) const NETWORK_IN_FLIGHT: u32 = 8;
+/// Initial requests in flight with an NBD server, which processes them in parallel: with blocks of 1 MiB, half of the
+/// pool for each side. nbdcopy has 64 MiB in flight.
+pub(crate) const NBD_IN_FLIGHT: u32 = 16;
 /// Transports of network disks.
 pub(crate) const NETWORK_TRANSPORTS: [&str; 4] = ["nbd", "http", "iscsi", "fc"];
 /// Network file systems.

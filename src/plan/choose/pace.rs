@@ -180,6 +180,8 @@ fn usual_start(asked: &PlanInput) -> Start {
         let of_network = |name: &str| NETWORK_FILE_SYSTEMS.contains(&name);
         if is_nvme[side.index()] {
             NVME_IN_FLIGHT_BYTES / block
+        } else if is(side, &["nbd"]) {
+            NBD_IN_FLIGHT
         } else if is(side, &NETWORK_TRANSPORTS) || asked.facts(side).filesystem.as_deref().is_some_and(of_network) {
             NETWORK_IN_FLIGHT
         } else {
@@ -188,7 +190,7 @@ fn usual_start(asked: &PlanInput) -> Start {
     });
     let because = if is_nvme.contains(&true) {
         "NVMe drives process many requests in parallel"
-    } else if in_flight.contains(&NETWORK_IN_FLIGHT) {
+    } else if in_flight.iter().any(|most| [NETWORK_IN_FLIGHT, NBD_IN_FLIGHT].contains(most)) {
         "network storage has a high latency per request"
     } else if [asked.source, asked.dest].iter().any(|facts| facts.kind == EndpointKind::Pipe) {
         "a pipe holds 1 MiB"

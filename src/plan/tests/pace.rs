@@ -148,3 +148,15 @@ fn a_cached_source_is_not_rotational() {
     let Tuning { limits, bursts, .. } = made(&options(), &cached, &dest).tuning;
     assert_eq!((limits.bursts, bursts), (false, Bursts::Never));
 }
+
+#[test]
+fn an_nbd_server_gets_more_requests_at_the_start_than_other_network_storage() {
+    let over = |transport: &str, number| {
+        let mut facts = disk(number, GIB);
+        facts.identity.transport = Some(transport.to_owned());
+        facts
+    };
+    let in_flight = |from, to| made(&options(), &over(from, 1), &over(to, 2)).tuning.limits.in_flight;
+    assert_eq!((in_flight("nbd", "nbd"), in_flight("nbd", "iscsi")), ([16, 16], [16, 8]));
+    assert_eq!((in_flight("sata", "nbd"), in_flight("fc", "usb")), ([2, 16], [8, 2]));
+}
