@@ -69,6 +69,15 @@ pub enum OffloadSource<'a> {
     Device(&'a CopyName),
 }
 
+/// How much of a compressed file was read or written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoredBytes {
+    /// Its bytes so far.
+    pub done: u64,
+    /// Its size, of a source that has one.
+    pub total: Option<u64>,
+}
+
 /// One open side of a copy. Each kind of endpoint implements it.
 pub trait Endpoint: Send + Sync {
     /// The facts found by probing.
@@ -144,6 +153,11 @@ pub trait Endpoint: Send + Sync {
     /// unless the dest collects bytes in larger parts. Offsets count from the first byte of the copy.
     fn kept(&self, acknowledged: ExtentSet) -> Kept {
         Kept { bytes: acknowledged, upload: None }
+    }
+
+    /// How much of a compressed file was read or written; `None`: it is not compressed. Returns at once.
+    fn stored(&self) -> Option<StoredBytes> {
+        None
     }
 
     /// Copies or shares bytes without transferring them through haul: from `extent` of `from` to `to_offset` on this

@@ -1,5 +1,5 @@
 //! Counters: updated by the pump, polled by the progress display.
-use super::DestTally;
+use super::{DestTally, Side, StoredBytes};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -22,6 +22,10 @@ pub struct Tally {
     pub unchanged_bytes: AtomicU64,
     /// Bytes that were read from the dest and compared with the source.
     pub compared_bytes: AtomicU64,
+    /// Bytes of a compressed file that were read or written, by [`super::Side::index`]; 0: it is not compressed.
+    pub stored_bytes: [AtomicU64; 2],
+    /// Size of the compressed file that is read; 0: unknown.
+    pub stored_total_bytes: AtomicU64,
     /// Logical blocks that could not be read and were skipped.
     pub unread_sectors: AtomicU64,
     /// Time during which the pump waited for this side only, in nanoseconds, by [`super::Side::index`].
@@ -59,6 +63,15 @@ impl Tally {
     pub fn dest_bytes(&self) -> u64 {
         let here = [&self.written_bytes, &self.unchanged_bytes, &self.compared_bytes];
         here.into_iter().map(|bytes| bytes.load(Relaxed)).sum()
+    }
+
+    /// Counts the bytes of a compressed file.
+    pub fn note_stored(&self, side: Side, stored: Option<StoredBytes>) {
+        let Some(stored) = stored else { return };
+        self.stored_bytes[side.index()].store(stored.done, Relaxed);
+        if side == Side::Source {
+            self.stored_total_bytes.store(stored.total.unwrap_or(0), Relaxed);
+        }
     }
 
     /// Stores the time in steady state and the bytes transferred in it.

@@ -101,3 +101,23 @@ fn a_record_file_that_cannot_be_written_is_in_the_summary() {
     assert!(summary["notes"].to_string().contains("manifest"), "{}", summary["notes"]);
     assert_eq!(fs::read(&manifest).expect("it exists"), b"mine");
 }
+
+#[test]
+fn progress_counts_the_bytes_of_a_compressed_file_on_either_side() {
+    let dir = scratch();
+    let [source, packed, unpacked] = ["source", "packed.gz", "unpacked"].map(|name| dir.path().join(name));
+    write_noise(&source, 3 * MIB, 4);
+    for (options, from, to, side) in
+        [(&["--compress", "gz:1"][..], &source, &packed, "dest"), (&["--decompress"], &packed, &unpacked, "source")]
+    {
+        let words = [&["copy", "--progress", "json"], options, &[name(from), name(to)]].concat();
+        let done = haul().args(words).assert().success();
+        let lines = lines(&stderr_lines(&done));
+        let last = lines.iter().rev().find(|line| line["type"] == "progress").expect("progress is printed at the end");
+        let size = fs::metadata(&packed).expect("it was written").len();
+        assert_eq!((&last["stored"]["side"], last["stored"]["bytes"].as_u64()), (&side.into(), Some(size)), "{last}");
+        let total = (side == "source").then_some(size);
+        assert_eq!(last["stored"]["total_bytes"].as_u64(), total, "{last}");
+        assert_eq!(last["copied_bytes"], 3 * MIB);
+    }
+}

@@ -7,10 +7,10 @@ use super::sequential::Sequential;
 use crate::core::stages::Hasher;
 use crate::core::{
     ClosingReport, Compressed, Compression, DeviceError, Digest, Endpoint, EndpointChange, Extent, Facts, Kind, Op,
-    Request, locked,
+    Request, StoredBytes, locked,
 };
 use std::io::{self, Cursor, Read};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 /// Bytes of a piece of the content that is not copied.
@@ -27,6 +27,8 @@ pub(super) struct Decompressed {
     digest: StoredDigest,
     /// Where the frames are, of a dest that is not complete.
     frames: Option<Frames>,
+    /// Bytes of the file that were decompressed, for progress, which does not wait for a block.
+    decompressed: AtomicU64,
     is_cancelled: AtomicBool,
 }
 
@@ -55,10 +57,19 @@ impl Decompressed {
     /// Over the file or stream itself, which is open.
     pub(super) fn new(facts: Facts, compressed: Compressed, stored: Arc<dyn Endpoint>) -> Self {
         let reading = Reading { by: By::Unknown, position: 0, failed: None, format: None };
-        let (digest, is_cancelled) = (StoredDigest::default(), false.into());
+        let (digest, decompressed, is_cancelled) = (StoredDigest::default(), 0.into(), false.into());
         let frames = compressed.encoding.zip(facts.upload.as_ref());
         let frames = frames.and_then(|(encoding, upload)| Frames::of_upload(encoding, upload));
-        Decompressed { facts, compressed, stored, reading: Mutex::new(reading), digest, frames, is_cancelled }
+        Decompressed {
+            facts,
+            compressed,
+            stored,
+            reading: Mutex::new(reading),
+            digest,
+            frames,
+            decompressed,
+            is_cancelled,
+        }
     }
 
     /// Goes to the last place at or before `at` from which the content can be decompressed: the start of its frame
@@ -136,6 +147,9 @@ impl Decompressed {
         if ends.contains(&Some(reading.position)) && filled > 0 {
             // Its checksum is at the end: before that is right, the last bytes are not delivered.
             self.expect_end(reading)?;
+        }
+        if let By::Content(content) = &reading.by {
+            self.decompressed.store(content.stored_bytes(), Relaxed);
         }
         Ok(filled as u32)
     }
@@ -227,6 +241,11 @@ impl Endpoint for Decompressed {
             By::Plain { .. } => self.pass_on(reading, request),
             _ => self.read(reading, request),
         }
+    }
+
+    fn stored(&self) -> Option<StoredBytes> {
+        let done = self.decompressed.load(Relaxed);
+        (done > 0).then_some(StoredBytes { done, total: self.compressed.stored.size })
     }
 
     fn uncache(&self, _extent: Extent) -> Option<u64> {

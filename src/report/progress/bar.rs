@@ -1,6 +1,6 @@
 //! Two lines at the bottom of a terminal: progress, and rate. They fit any width.
 use super::dests::DestView;
-use super::phrases::{amount, holdup, left, percent, rate_of_writes, rates, rates_now, setting, unread};
+use super::phrases::{amount, compressed, holdup, left, percent, rate_of_writes, rates, rates_now, setting, unread};
 use super::view::View;
 use crate::core::{DestState, Phase, Units};
 use crate::report::columns::{columns, pad};
@@ -83,20 +83,19 @@ fn shortened(name: &str, width: usize) -> String {
 }
 
 fn how_far(view: &View, width: usize) -> String {
-    let Some(percent) = percent(view) else {
+    let Some(((done, whole), percent)) = view.share().zip(percent(view)) else {
         let elapsed = units::time_passed(view.elapsed);
         return format!("{} {} in {elapsed}", spinner(view), paint(STRONG, &amount(view)));
     };
     let left = left(view).map(|left| format!("  {left}")).unwrap_or_default();
     // In fixed columns, so that the bar's length does not change with every digit.
-    let total = units::size(view.total_bytes.unwrap_or(0));
-    let steady =
-        format!("{percent}  {:>1$}{left:<LEFT_WIDTH$}", amount(view), size_width() + " of ".len() + total.len());
+    let total = view.total_bytes.map(|total| format!(" of {}", units::size(total))).unwrap_or_default();
+    let steady = format!("{percent}  {:>1$}{left:<LEFT_WIDTH$}", amount(view), size_width() + total.len());
     let right = format!("{percent}  {}{left}", amount(view));
     for right in [&steady, &right] {
         let bar_width = width.saturating_sub(columns(right) + 1);
         if bar_width >= BAR_MIN {
-            let bar = bar(view.copied_bytes, view.total_bytes.unwrap_or(0), bar_width);
+            let bar = bar(done, whole, bar_width);
             return format!("{bar} {right}").trim_end().to_owned();
         }
     }
@@ -117,8 +116,9 @@ fn how_fast(view: &View, width: usize) -> String {
     // Errors precede the bottleneck.
     let remarks = [unread.clone(), holdup].into_iter().flatten().reduce(|one, other| format!("{one}, {other}"));
     let choices = [
-        join(&[Some(rates(view)), remarks.clone(), setting(view)]),
-        join(&[Some(rates(view)), remarks.clone()]),
+        join(&[Some(rates(view)), compressed(view), remarks.clone(), setting(view)]),
+        join(&[Some(rates(view)), compressed(view), remarks.clone()]),
+        join(&[Some(rates_now(view)), compressed(view), remarks.clone()]),
         join(&[Some(rates_now(view)), remarks.clone()]),
         join(&[Some(rate_of_writes(view)), remarks]),
         join(&[Some(rate_of_writes(view)), unread]),

@@ -1,6 +1,6 @@
 use super::*;
 use crate::core::Side;
-use crate::report::progress::view::Speed;
+use crate::report::progress::view::{Speed, StoredView};
 use std::time::Duration;
 
 const MIB: u64 = 1 << 20;
@@ -20,6 +20,7 @@ fn view() -> View {
         zeroed_bytes: 0,
         hole_bytes: 0,
         already_bytes: 0,
+        stored: None,
         unread_sectors: 0,
         read: speed(412 * MIB, 398 * MIB),
         write: speed(410 * MIB, 395 * MIB),
@@ -203,5 +204,21 @@ fn extreme_widths_and_numbers_do_not_break_the_lines() {
         at(&View { phase: Phase::Flushing, ..huge }, width);
         at(&View { total_bytes: None, ..huge }, width);
         at(&View { stalled: Some(Duration::from_secs(30)), ..huge }, width);
+    }
+}
+
+#[test]
+fn a_compressed_side_has_its_amount_and_rate() {
+    let stored = |side, total_bytes| Some(StoredView { side, bytes: 15 * MIB, total_bytes, now_per_s: 3 * MIB });
+    let source = View { total_bytes: None, stored: stored(Side::Source, Some(60 * MIB)), ..view() };
+    let lines = at(&source, 120);
+    assert!(lines.contains(" 25 %  ") && lines.contains("compressed 15.7 MB of 62.9 MB, 3.15 MB/s"), "{lines}");
+    assert!(lines.contains("left") && !lines.contains("of 0"), "{lines}");
+    let lines = at(&View { total_bytes: Some(2048 * MIB), ..source }, 120);
+    assert!(lines.contains(" 41 %  ") && lines.contains("compressed 15.7 MB of 62.9 MB"), "{lines}");
+    let lines = at(&View { stored: stored(Side::Dest, None), ..view() }, 120);
+    assert!(lines.contains("compressed 15.7 MB, 3.15 MB/s"), "{lines}");
+    for width in 1..200 {
+        at(&source, width);
     }
 }

@@ -36,6 +36,12 @@ pub(super) fn progress(view: &View, subject: &Subject<'_>) -> String {
         zeroed_bytes: view.zeroed_bytes,
         hole_bytes: view.hole_bytes,
         already_bytes: view.already_bytes,
+        stored: view.stored.map(|stored| object! {
+            side: stored.side.key(),
+            bytes: stored.bytes,
+            total_bytes: stored.total_bytes,
+            bytes_per_s: stored.now_per_s,
+        }),
         unread_sectors: view.unread_sectors,
         read_bytes_per_s: view.read.now_per_s,
         written_bytes_per_s: view.write.now_per_s,

@@ -1,7 +1,7 @@
 //! Computes rates and the remaining time from samples: pure, with the time in the samples, so that it can be
 //! tested.
 use super::sample::Sample;
-use super::view::{Speed, View};
+use super::view::{Speed, StoredView, View};
 use crate::core::{Phase, Side};
 use crate::measure::{CopyProgress, Forecast, ProgressTrack};
 use crate::report::units;
@@ -117,6 +117,7 @@ impl Meter {
             zeroed_bytes: now.zeroed_bytes,
             hole_bytes: now.hole_bytes,
             already_bytes: now.already_bytes,
+            stored: self.stored(&now),
             unread_sectors: now.unread_sectors,
             read: speed(|sample| sample.read_bytes),
             write: speed(|sample| sample.written_bytes),
@@ -128,6 +129,15 @@ impl Meter {
             queue_depth: now.queue_depth,
             pool_bytes: now.pool_bytes,
         })
+    }
+
+    /// The compressed file that is read, or else the one that is written.
+    fn stored(&self, now: &Sample) -> Option<StoredView> {
+        let side = Side::BOTH.into_iter().find(|side| now.stored_bytes[side.index()] > 0)?;
+        let bytes = |sample: &Sample| sample.stored_bytes[side.index()];
+        let now_per_s = rate(bytes, self.before(CURRENT), now).unwrap_or(0);
+        let total_bytes = (side == Side::Source && now.stored_total_bytes > 0).then_some(now.stored_total_bytes);
+        Some(StoredView { side, bytes: bytes(now), total_bytes, now_per_s })
     }
 
     /// The newest sample that is at least `time` older than the last one, or the oldest.
@@ -143,7 +153,8 @@ impl Meter {
     /// the part copied so far, and data is copied at the rate of data.
     fn left(&self, now: &Sample) -> Option<Duration> {
         let copied = now.copied_bytes();
-        let rest = self.total_bytes?.saturating_sub(copied + now.already_bytes);
+        let Some(total_bytes) = self.total_bytes else { return self.left_of_stored(now) };
+        let rest = total_bytes.saturating_sub(copied + now.already_bytes);
         if rest == 0 {
             return Some(Duration::ZERO);
         }
@@ -167,6 +178,16 @@ impl Meter {
     }
 }
 
+impl Meter {
+    /// The remaining time by the rate at which a compressed file is read.
+    fn left_of_stored(&self, now: &Sample) -> Option<Duration> {
+        let [done, _] = now.stored_bytes;
+        let rest = now.stored_total_bytes.checked_sub(done).filter(|_| done > 0)?;
+        let rate = rate(|sample| sample.stored_bytes[0], self.before(ESTIMATING), now).filter(|rate| *rate > 0)?;
+        Duration::try_from_secs_f64(rest as f64 / rate as f64).ok()
+    }
+}
+
 fn reached(sample: &Sample) -> CopyProgress {
     let copied_bytes = sample.copied_bytes();
     CopyProgress {
@@ -178,7 +199,7 @@ fn reached(sample: &Sample) -> CopyProgress {
     }
 }
 
-fn rate(bytes: fn(&Sample) -> u64, then: Option<&Sample>, now: &Sample) -> Option<u64> {
+fn rate(bytes: impl Fn(&Sample) -> u64, then: Option<&Sample>, now: &Sample) -> Option<u64> {
     let then = then?;
     units::per_second(bytes(now).saturating_sub(bytes(then)), now.at.saturating_sub(then.at))
 }

@@ -11,6 +11,8 @@ fn sample(millis: u64, data: u64) -> Sample {
         zeroed_bytes: 0,
         hole_bytes: 0,
         already_bytes: 0,
+        stored_bytes: [0; 2],
+        stored_total_bytes: 0,
         unread_sectors: 0,
         settled: Duration::from_millis(millis),
         settled_bytes: data,
@@ -237,4 +239,30 @@ fn tuning_trials_do_not_set_the_remaining_time() {
     }
     // 85 MiB at 2 MiB per second.
     assert_eq!(meter.view().unwrap().left, Some(Duration::from_millis(42_500)));
+}
+
+#[test]
+fn a_compressed_source_has_a_rate_and_gives_the_share_and_the_remaining_time_of_a_stream() {
+    let stored = |second: u64| Sample {
+        stored_bytes: [second * 3 * MIB, 0],
+        stored_total_bytes: 60 * MIB,
+        ..sample(second * 1000, second * 20 * MIB)
+    };
+    let after_five = |total| {
+        let mut meter = Meter::new(total, false);
+        (0..=5).for_each(|second| meter.push(stored(second)));
+        meter.view().unwrap()
+    };
+    let view = after_five(None);
+    let expected = StoredView { side: Side::Source, bytes: 15 * MIB, total_bytes: Some(60 * MIB), now_per_s: 3 * MIB };
+    assert_eq!((view.stored, view.share()), (Some(expected), Some((15 * MIB, 60 * MIB))));
+    assert_eq!(view.left, Some(Duration::from_secs(15)));
+    let view = after_five(Some(200 * MIB));
+    assert_eq!((view.stored, view.share()), (Some(expected), Some((100 * MIB, 200 * MIB))));
+    assert_eq!(view.left, Some(Duration::from_secs(5)), "the size of the content is better");
+    let mut meter = Meter::new(None, false);
+    (0..=5).for_each(|second| meter.push(Sample { stored_bytes: [0, second * MIB], ..sample(second * 1000, MIB) }));
+    let view = meter.view().unwrap();
+    let expected = StoredView { side: Side::Dest, bytes: 5 * MIB, total_bytes: None, now_per_s: MIB };
+    assert_eq!((view.stored, view.share(), view.left), (Some(expected), None, None));
 }

@@ -11,7 +11,15 @@ pub(super) fn amount(view: &View) -> String {
 
 /// ` 42 %`, in a column of fixed width; `None` for a stream.
 pub(super) fn percent(view: &View) -> Option<String> {
-    view.total_bytes.map(|total| percent_of(view.copied_bytes, total))
+    view.share().map(|(done, total)| percent_of(done, total))
+}
+
+/// `compressed 45.0 MB of 120.0 MB, 12.0 MB/s`; `None` if no side is compressed.
+pub(super) fn compressed(view: &View) -> Option<String> {
+    let stored = view.stored?;
+    let total = stored.total_bytes.map(|total| format!(" of {}", units::size(total))).unwrap_or_default();
+    let (bytes, rate) = (units::size(stored.bytes), units::rate_at_a_glance(stored.now_per_s));
+    Some(format!("compressed {bytes}{total}, {rate}"))
 }
 
 /// ` 42 %` of any amount.

@@ -1,6 +1,6 @@
 //! A line every few seconds, for logs, and the status line.
 use super::dests::DestView;
-use super::phrases::{amount, holdup, left, percent, rates, unread};
+use super::phrases::{amount, compressed, holdup, left, percent, rates, unread};
 use super::rescue::RescueView;
 use super::subject::Subject;
 use super::view::View;
@@ -24,6 +24,7 @@ fn line(view: &View, dest: &str) -> String {
             parts.push(amount(view));
             parts.push(format!("in {}", units::duration(view.elapsed)));
             parts.extend(view.stalled.is_none().then(|| rates(view)));
+            parts.extend(compressed(view));
             parts.extend(left(view));
             parts.extend(holdup(view));
             parts.extend(unread(view));

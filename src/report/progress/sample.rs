@@ -18,6 +18,9 @@ pub(super) struct Sample {
     pub(super) hole_bytes: u64,
     /// Bytes already durable after earlier runs.
     pub(super) already_bytes: u64,
+    /// Bytes of compressed files that were read and written, and the size of the one that is read; 0: none, unknown.
+    pub(super) stored_bytes: [u64; 2],
+    pub(super) stored_total_bytes: u64,
     /// Logical blocks that could not be read.
     pub(super) unread_sectors: u64,
     /// Time in which the pool was full and no other block size or depth was tried.
@@ -53,6 +56,8 @@ impl Sample {
             zeroed_bytes: tally.zeroed_bytes.load(Relaxed),
             hole_bytes: tally.hole_bytes.load(Relaxed),
             already_bytes: tally.already_bytes.load(Relaxed),
+            stored_bytes: tally.stored_bytes.each_ref().map(|bytes| bytes.load(Relaxed)),
+            stored_total_bytes: tally.stored_total_bytes.load(Relaxed),
             unread_sectors: tally.unread_sectors.load(Relaxed),
             settled: time(&tally.settled_ns),
             settled_bytes: tally.settled_bytes.load(Relaxed),

@@ -26,6 +26,8 @@ pub(super) struct View {
     pub(super) hole_bytes: u64,
     /// The part of the copied bytes from earlier runs.
     pub(super) already_bytes: u64,
+    /// The compressed file that is read or written, if one is.
+    pub(super) stored: Option<StoredView>,
     /// Logical blocks that could not be read and were skipped.
     pub(super) unread_sectors: u64,
     /// Rate of data from the source.
@@ -48,6 +50,17 @@ pub(super) struct View {
     pub(super) pool_bytes: u32,
 }
 
+/// How much of a compressed file was read or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StoredView {
+    pub(super) side: Side,
+    pub(super) bytes: u64,
+    /// Its size, of a source that has one.
+    pub(super) total_bytes: Option<u64>,
+    /// Over the last seconds.
+    pub(super) now_per_s: u64,
+}
+
 /// A rate in bytes per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Speed {
@@ -58,6 +71,12 @@ pub(super) struct Speed {
 }
 
 impl View {
+    /// How much of how much is done: of the copy, or of the compressed file where the size of its content is unknown.
+    pub(super) fn share(&self) -> Option<(u64, u64)> {
+        let of_copy = self.total_bytes.map(|total| (self.copied_bytes, total));
+        of_copy.or_else(|| self.stored.and_then(|stored| Some((stored.bytes, stored.total_bytes?))))
+    }
+
     /// Whether only the dest is read.
     pub(super) fn is_reading_back(&self) -> bool {
         self.comparing && self.read_bytes == 0

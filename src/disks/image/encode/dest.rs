@@ -4,7 +4,7 @@ use super::pick::format;
 use super::pool::Pool;
 use crate::core::{
     ClosingReport, Compressed, DeviceError, Encoding, Endpoint, EndpointKind, Extent, ExtentSet, Facts, Kept, Kind, Op,
-    Request, locked,
+    Request, StoredBytes, locked,
 };
 use crate::disks::image::detect::detect;
 use std::io;
@@ -155,6 +155,11 @@ impl Endpoint for CompressedDest {
         }
         let whole: ExtentSet = [Extent::new(0, u64::from(durable) * u64::from(frame_bytes))].into_iter().collect();
         Kept { bytes: whole.intersection(&acknowledged), upload: Some(upload) }
+    }
+
+    fn stored(&self) -> Option<StoredBytes> {
+        let done = self.pool.frames(Frames::end);
+        Some(StoredBytes { done, total: None })
     }
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
