@@ -1,5 +1,6 @@
 //! Determines which bytes are copied, and checks that they exist.
 use crate::core::{AddressMap, EndpointKind, Error, Extent, Facts, Kind, Piece, Result, Side, pieces};
+use crate::plan::Options;
 use crate::plan::numbers::OFFSET_MAX;
 use crate::plan::plan_input::{PlanInput, named};
 use crate::plan::words::{self, offset_option};
@@ -72,7 +73,7 @@ pub(crate) fn range(asked: &PlanInput) -> Result<Range> {
         }
     }
     let len = match source_len(asked.source) {
-        Some(_) if options.ranges[Side::Source.index()].is_some() => options.count_bytes,
+        Some(_) if options.ranges[Side::Source.index()].is_some() => Some(listed(options)?),
         Some(size) => Some(within(asked, size, skip)?),
         None if asked.source.kind == EndpointKind::Endless => Some(endless(asked, seek)?),
         None => options.count_bytes,
@@ -124,6 +125,11 @@ fn source_len(source: &Facts) -> Option<u64> {
 /// Number of bytes to copy from a source of `size` bytes.
 fn within(asked: &PlanInput, size: u64, skip: u64) -> Result<u64> {
     let name = named(Side::Source, asked.source);
+    if asked.source.kind == EndpointKind::Block && size == 0 {
+        let what = format!("{name} has a size of 0 bytes");
+        let advice = "Insert a medium. A disk that reports no capacity has failed, or is not ready.";
+        return Err(Error::new(Kind::Refused, what).on(Side::Source).advise(advice));
+    }
     let has = words::exact(size);
     let Some(left) = size.checked_sub(skip) else {
         let what = format!("--skip {skip} is beyond the end: {name} has {has}");
@@ -144,6 +150,12 @@ fn within(asked: &PlanInput, size: u64, skip: u64) -> Result<u64> {
         Some(count) => Ok(count),
         None => Ok(left),
     }
+}
+
+/// Number of bytes in the ranges of the source. Whoever sets ranges sets it: without it, the copy would not end with them.
+fn listed(options: &Options) -> Result<u64> {
+    let what = "the ranges of the source have no total length";
+    options.count_bytes.ok_or_else(|| usage(Side::Source, what.to_owned(), "Give --count."))
 }
 
 /// Number of bytes to copy from an endless source.

@@ -35,6 +35,21 @@ fn a_range_beyond_the_source_is_refused_with_its_size() {
 }
 
 #[test]
+fn a_device_of_0_bytes_is_no_source_and_an_empty_file_is_one() {
+    let error = refused(&options(), &disk(1, 0), &new_file("b"));
+    expect(&error, Kind::Refused, &["/dev/sdb has a size of 0 bytes", "medium"]);
+    assert_eq!(made(&options(), &file("a", 1, 0), &new_file("b")).len, Some(0));
+}
+
+#[test]
+fn ranges_of_a_source_without_a_total_length_are_refused() {
+    let list = crate::core::AddressMap::from(512);
+    let ranges = |count| Options { ranges: [Some(list.clone()), None], count_bytes: count, ..options() };
+    expect(&refused(&ranges(None), &disk(1, GIB), &new_file("b")), Kind::Usage, &["no total length"]);
+    assert_eq!(made(&ranges(Some(4096)), &disk(1, GIB), &new_file("b")).len, Some(4096));
+}
+
+#[test]
 fn offsets_beyond_the_maximum_are_refused() {
     let large = i64::MAX as u64;
     for options in [range(None, large, 1), range(None, 1, large), range(None, large + 1, None)] {
