@@ -376,5 +376,5 @@ fn a_buffer_of_30_mb_works_in_little_memory() {
         output.status.success() && messages.starts_with("1+0 records in\n1+0 records out\n31457280 bytes"),
         "{messages}"
     );
-    dd::same_in_both(&["ulimit -v 51200; dd if=/dev/zero of=out bs=300M count=1"]);
+    dd::same_in_both(&["ulimit -v 102400; dd if=/dev/zero of=out bs=300M count=1"]);
 }
