@@ -152,7 +152,7 @@ fn within(asked: &PlanInput, size: u64, skip: u64) -> Result<u64> {
     }
 }
 
-/// Number of bytes in the ranges of the source. Whoever sets ranges sets it: without it, the copy would not end with them.
+/// Number of bytes in the ranges of the source. It is set with the ranges: the copy would not end with them otherwise.
 fn listed(options: &Options) -> Result<u64> {
     let what = "the ranges of the source have no total length";
     options.count_bytes.ok_or_else(|| usage(Side::Source, what.to_owned(), "Give --count."))
