@@ -35,7 +35,7 @@ impl Content {
 
     /// Bytes of the compressed file that were used.
     pub(super) fn stored_bytes(&self) -> u64 {
-        self.input.position()
+        self.input.position() - self.decoder.as_ref().map_or(0, |decoder| decoder.undecoded())
     }
 
     /// Bytes of the content so far.
@@ -64,7 +64,7 @@ impl Content {
             Ok(made) => self.made += made as u64,
             Err(_) => self.state = State::Failed,
         }
-        result.map_err(|fault| fault.into_error(self.format, self.input.position(), self.made))
+        result.map_err(|fault| fault.into_error(self.format, self.stored_bytes(), self.made))
     }
 
     fn decode(&mut self, out: &mut [u8]) -> Result<usize, Fault> {
@@ -82,6 +82,7 @@ impl Content {
                 }
                 continue;
             };
+            self.input.peek(decoder.needed()).map_err(Fault::Read)?;
             let input = self.input.fill().map_err(Fault::Read)?;
             let step = decoder.step(input, out, input.is_empty())?;
             self.input.consume(step.used);
@@ -100,5 +101,84 @@ impl Content {
             self.input.consume(len);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+    use zstd::bulk::Compressor;
+    use zstd::zstd_safe::CParameter;
+
+    /// The content of a zstd file that can be read, and the error.
+    fn decoded(file: &[u8]) -> (Vec<u8>, Option<String>) {
+        let input = Input::start(Cursor::new(file.to_vec()), None).unwrap();
+        let mut content = Content::new(input, Compression::Zstd, None);
+        let (mut all, mut part) = (Vec::new(), vec![0; 50_000]);
+        loop {
+            match content.read(&mut part) {
+                Ok(0) => return (all, None),
+                Ok(made) => all.extend_from_slice(&part[..made]),
+                Err(error) => return (all, Some(error.to_string())),
+            }
+        }
+    }
+
+    fn frame(content: &[u8], states_size: bool) -> Vec<u8> {
+        let mut compressor = Compressor::new(1).unwrap();
+        compressor.set_parameter(CParameter::ChecksumFlag(true)).unwrap();
+        compressor.set_parameter(CParameter::ContentSizeFlag(states_size)).unwrap();
+        compressor.compress(content).unwrap()
+    }
+
+    fn piece(number: usize, len: usize) -> Vec<u8> {
+        (0..len).map(|at| ((at * at / 7 + number * 31) % 253) as u8).collect()
+    }
+
+    #[test]
+    fn frames_of_any_size_are_decoded_in_their_order() {
+        let user_data = [&0x184d_2a51u32.to_le_bytes()[..], &5u32.to_le_bytes(), b"hello"].concat();
+        let (mut file, mut expected) = (Vec::new(), Vec::new());
+        for number in 0..24 {
+            let len = [70_000, 3 << 20, 100, 0, 65_536, 200_000][number % 6];
+            let content = piece(number, len);
+            file.extend(frame(&content, number % 5 != 4));
+            if number % 7 == 3 {
+                file.extend(&user_data);
+            }
+            expected.extend(content);
+        }
+        let (found, error) = decoded(&file);
+        assert_eq!(error, None);
+        assert!(found == expected);
+    }
+
+    #[test]
+    fn damage_is_reported_at_its_frame_after_the_content_before_it() {
+        let frames: Vec<Vec<u8>> = (0..9).map(|number| frame(&piece(number, 300_000), true)).collect();
+        let starts: Vec<usize> = (0..9).map(|number| frames[..number].iter().map(Vec::len).sum()).collect();
+        let file = frames.concat();
+        for number in 0..9 {
+            let mut damaged = file.clone();
+            // The checksum, and the header of the first block.
+            for at in [starts[number] + frames[number].len() - 1, starts[number] + 12] {
+                damaged[at] ^= 0x06;
+                let (found, error) = decoded(&damaged);
+                damaged[at] ^= 0x06;
+                let error = error.expect("it is damaged");
+                let place = format!("at byte {} of the compressed file, byte {}", starts[number], number * 300_000);
+                assert!(error.contains(&place), "{number}: {error}");
+                assert_eq!(found.len(), number * 300_000);
+            }
+        }
+        for len in [starts[1] - 1, starts[5] + 700, file.len() - 1] {
+            let (found, error) = decoded(&file[..len]);
+            let error = error.expect("it is truncated");
+            assert!(error.contains("ends within its data") && error.contains(&format!("at byte {len} ")), "{error}");
+            assert_eq!(found.len() % 300_000, 0);
+        }
+        let (found, error) = decoded(&[&file[..], b"garbage!"].concat());
+        assert!(found.len() == 9 * 300_000 && error.unwrap().contains("what follows is no zstd frame"));
     }
 }

@@ -3,9 +3,11 @@ mod bzip2;
 mod gzip;
 mod lz4;
 mod part;
+mod threads;
 mod xz;
 mod zip;
 mod zstd;
+mod zstd_frames;
 
 use super::fault::Fault;
 use super::input::Input;

@@ -18,6 +18,16 @@ pub(in crate::disks::image) struct Step {
 pub(in crate::disks::image) trait Decoder: Send {
     /// Decodes some of `input` into `out`, which is not empty. `is_last`: no input follows.
     fn step(&mut self, input: &[u8], out: &mut [u8], is_last: bool) -> Result<Step, Fault>;
+
+    /// Bytes that the input of the next call has to have, unless the file ends before.
+    fn needed(&self) -> usize {
+        1
+    }
+
+    /// Bytes that were used and not decoded yet: damage is in the first of them.
+    fn undecoded(&self) -> u64 {
+        0
+    }
 }
 
 /// What follows in a compressed file.

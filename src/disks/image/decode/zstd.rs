@@ -1,5 +1,6 @@
 //! zstd by its reference library.
 use super::part::{Decoder, Next, Step, skip_frames};
+use super::zstd_frames;
 use crate::disks::image::detect::ZstdFrame;
 use crate::disks::image::fault::{Fault, MEMORY_MAX_BYTES};
 use crate::disks::image::input::Input;
@@ -22,6 +23,9 @@ pub(super) fn next(input: &mut Input) -> Result<Next, Fault> {
     if frame.window_bytes > MEMORY_MAX_BYTES {
         // A single segment has the size of its content as its window: a decoder of a stream needs that much.
         return Err(Fault::Memory(Some(frame.window_bytes)));
+    }
+    if zstd_frames::is_moderate(&frame) {
+        return Ok(Next::Part(Box::new(zstd_frames::Frames::new())));
     }
     let failed = |error: std::io::Error| Fault::Unsupported(format!("this zstd file ({error})"));
     let mut decoder = raw::Decoder::new().map_err(failed)?;
