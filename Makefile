@@ -66,7 +66,7 @@ test-long: deps ## Compare haul dd and haul sg_dd with the originals on many mor
 	HAUL_DD_CASES=5000 HAUL_DD_SEED=$$(date +%s) $(CARGO) test --locked --test fronts -- --nocapture dd_differential:: dd_devices:: --skip sg_dd
 	HAUL_SG_CASES=2000 HAUL_SG_SEED=$$(date +%s) $(CARGO) test --locked --test fronts sg_dd_differential -- --nocapture
 	HAUL_FUZZ_RUNS=2000 HAUL_FUZZ_SEED=$$(date +%s) $(CARGO) test --locked --test command_lines -- --nocapture
-	HAUL_CRASH_KILLS=400 HAUL_CRASH_SEED=$$(date +%s) $(CARGO) test --locked --test cli resume_crashes -- --nocapture
+	HAUL_CRASH_KILLS=400 HAUL_CRASH_SEED=$$(date +%s) $(CARGO) test --locked --test cli -- --nocapture resume_crashes:: compressed_crashes::
 	$(CARGO) build --locked -p modelled-disk
 	HAUL_TUNE_KILLS=200 HAUL_TUNE_SEED=$$(date +%s) $(CARGO) test --locked --test cli tune_write::killed -- --nocapture
 	HAUL_POWER_CUTS=400 HAUL_POWER_SEED=$$(date +%s) $(CARGO) test --locked --test cli power_cuts -- --nocapture

@@ -168,7 +168,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__copy)
-            opts="-c -y -n -b -l -v -q -h --also --independent --skip --seek --count --time --ranges --source-ranges --destination-ranges --ranges-unit --yes --expect --choose --choose-max --verify --delta --manifest --manifest-block --dry-run --no-flush --on-error --decompress --as-is --checksum --no-checksum --bmap --no-bmap --resume --restart --journal --no-journal --checkpoint --mapfile --sparse --reflink --direct --passthrough --command-timeout --offload --engine --block-size --depth --limit --hash --progress --verbose --quiet --no-estimate --json --label --report --units --help"
+            opts="-c -y -n -b -l -v -q -h --also --independent --skip --seek --count --time --ranges --source-ranges --destination-ranges --ranges-unit --yes --expect --choose --choose-max --verify --delta --manifest --manifest-block --dry-run --no-flush --on-error --decompress --as-is --compress --checksum --no-checksum --bmap --no-bmap --resume --restart --journal --no-journal --checkpoint --mapfile --sparse --reflink --direct --passthrough --command-timeout --offload --engine --block-size --depth --limit --hash --progress --verbose --quiet --no-estimate --json --label --report --units --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -323,6 +323,13 @@ _haul() {
                     ;;
                 --on-error)
                     COMPREPLY=($(compgen -W "stop skip retry:3 retry:3,skip" -- "${cur}"))
+                    return 0
+                    ;;
+                --compress)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --checksum)

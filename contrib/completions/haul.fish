@@ -70,6 +70,7 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l on-error -d 'On unrea
 skip\t''
 retry:3\t''
 retry:3\,skip\t''"
+complete -c haul -n "__fish_haul_using_subcommand copy" -l compress -d 'Compress the destination: zstd, xz or gzip, with :LEVEL' -r -f
 complete -c haul -n "__fish_haul_using_subcommand copy" -l checksum -d 'Compare the source with a checksum: FILE or sha256:HEX' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l bmap -d 'Copy only the ranges of this block map' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l journal -d 'Keep the journal in this file' -r -F

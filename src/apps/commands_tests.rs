@@ -93,7 +93,8 @@ fn every_option_sets_its_field() {
                 --sparse never --reflink always --no-flush --hash md5,xxh3 --hash md5 --limit 50M/s -y --expect \
                 serial=1,size=1M --expect model=x -n --progress json --json --no-estimate --passthrough=dest \
                 --command-timeout 9 --offload --on-error retry:3,skip --delta --verify=sample:0.5% --manifest m \
-                --manifest-block 1M --decompress --checksum sums --time 5m -vv --label night --mapfile map \
+                --manifest-block 1M --decompress --compress xz:1 --checksum sums --time 5m -vv --label night \
+                --mapfile map \
                 --resume --journal j --checkpoint 0.5 --also other --also=third --independent src dst";
     let wanted = Options {
         rescue: false,
@@ -133,6 +134,7 @@ fn every_option_sets_its_field() {
         manifest: Some("m".to_owned()),
         manifest_block_bytes: Some(1 << 20),
         decompress: crate::plan::Decompress::Always,
+        compress: crate::plan::Compress::As(crate::core::Encoding::parse("xz:1").unwrap()),
         bmap: crate::plan::BlockMapChoice::Auto,
         block_map: None,
         checksum: crate::plan::checksum("sums").ok(),
@@ -151,7 +153,6 @@ fn every_option_sets_its_field() {
         progress: ProgressStyle::Json,
         verbosity: Verbosity::Everything,
         json: true,
-        // A dry run writes no report.
         report: None,
     };
     assert_eq!(copy(line), wanted);

@@ -1,6 +1,7 @@
 //! Options about compressed sources and their checksums.
 use super::words::address;
-use crate::plan::{self, BlockMapChoice, Checksum, Decompress};
+use crate::core::Encoding;
+use crate::plan::{self, BlockMapChoice, Checksum, Compress, Decompress};
 use clap::error::ErrorKind;
 use clap::{Args, ValueHint};
 use std::ffi::OsString;
@@ -22,9 +23,20 @@ pub(crate) struct ImageArguments {
 
     /// Copy a compressed source unchanged
     ///
-    /// Do not decompress the source: copy the compressed file itself, also to a block device or an NBD export.
+    /// Do not decompress the source: copy the compressed file itself, also to a block device or an NBD export. Do not
+    /// compress a destination because of its name either.
     #[arg(long, help_heading = "Source")]
     as_is: bool,
+
+    /// Compress the destination: zstd, xz or gzip, with :LEVEL
+    ///
+    /// Compress what is written to a file or stream. By default haul does that for a file whose name ends as .zst, .xz
+    /// or .gz, unless the source is already compressed; --as-is prevents it. FORMAT is zstd, xz or gzip; LEVEL is that
+    /// of its program (zstd 1 to 22, default 3; xz 0 to 9, default 6; gzip 1 to 9, default 6). Several threads compress
+    /// frames of 8 MiB (xz: blocks of 16 MiB), with up to 512 MiB of memory. The program of the format reads the file.
+    #[arg(long, value_name = "FORMAT[:LEVEL]", value_parser = Encoding::parse, conflicts_with = "as_is")]
+    #[arg(help_heading = "Destination")]
+    compress: Option<Encoding>,
 
     /// Compare the source with a checksum: FILE or sha256:HEX
     ///
@@ -71,6 +83,11 @@ impl ImageArguments {
     /// What happens to a compressed source.
     pub(crate) fn decompress(&self) -> Decompress {
         decompress(self.decompress, self.as_is)
+    }
+
+    /// What happens to the destination.
+    pub(crate) fn compress(&self) -> Compress {
+        self.compress.map_or(Compress::Auto, Compress::As)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What probing found out about a side: plain data, no probing.
 use super::{
-    Compression, CopyName, Export, HashKind, HttpResource, Passthrough, QueuePolicy, SavedPace, Upload, ZipMember,
+    Compression, CopyName, Encoding, Export, HashKind, HttpResource, InUse, Passthrough, QueuePolicy, SavedPace,
+    Upload, ZipMember,
 };
 use std::path::PathBuf;
 
@@ -41,6 +42,8 @@ pub enum EndpointKind {
     Memory,
     /// A compressed file whose content is read: bytes in order.
     Compressed,
+    /// A file that is compressed while it is written: bytes in order.
+    CompressedDest,
     /// The digests of a copy, which bytes are compared with. It is not read through an endpoint.
     Manifest,
 }
@@ -54,7 +57,8 @@ impl EndpointKind {
 
     /// Whether bytes are stored at offsets and can be read again later.
     pub fn is_storage(self) -> bool {
-        matches!(self, EndpointKind::File | EndpointKind::Http | EndpointKind::Object) || self.is_fixed_size()
+        use EndpointKind::{CompressedDest, File, Http, Object};
+        matches!(self, File | CompressedDest | Http | Object) || self.is_fixed_size()
     }
 
     /// Whether it is storage with a size that writing does not change, and usually with existing data.
@@ -80,7 +84,7 @@ impl EndpointKind {
             EndpointKind::Null => "null device",
             EndpointKind::Pattern => "test pattern",
             EndpointKind::Memory => "memory",
-            EndpointKind::Compressed => "compressed file",
+            EndpointKind::Compressed | EndpointKind::CompressedDest => "compressed file",
             EndpointKind::Manifest => "manifest",
         }
     }
@@ -185,37 +189,6 @@ pub struct Partition {
     pub len: u64,
     /// Its content, according to its first blocks: `ext4 "root"`, `swap`, `LUKS`.
     pub content: Option<String>,
-}
-
-/// Why a device must not be overwritten now.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum InUse {
-    /// `device`, which is this device or is stacked on it, is mounted.
-    Mounted {
-        /// Kernel name of the mounted device.
-        device: String,
-        /// Mount point.
-        at: PathBuf,
-    },
-    /// It or one of its partitions is swap space.
-    Swap {
-        /// Kernel name.
-        device: String,
-    },
-    /// Another device is stacked on it: a dm or md device, or a loop device.
-    Held {
-        /// Kernel name of the lower device.
-        device: String,
-        /// Kernel name of the device stacked on it.
-        by: String,
-    },
-    /// The running system boots or swaps from it.
-    System {
-        /// Mount point of the part of the system on it: `/`, `/boot`, `/usr`.
-        at: PathBuf,
-    },
-    /// The kernel refused an exclusive open: it is in use in this or another namespace.
-    Exclusive,
 }
 
 /// Everything that planning needs to know about an endpoint. Sizes and offsets in bytes.
@@ -342,6 +315,16 @@ impl Facts {
         }
     }
 
+    /// Whether it is a regular file, compressed or not.
+    pub fn is_file(&self) -> bool {
+        matches!(self.kind, EndpointKind::File | EndpointKind::CompressedDest)
+    }
+
+    /// How it is compressed, if it is a dest that is.
+    pub fn encoding(&self) -> Option<Encoding> {
+        self.compressed.as_ref().and_then(|compressed| compressed.encoding)
+    }
+
     /// Whether it can only be written in ascending order.
     pub fn is_written_in_order(&self) -> bool {
         self.order == Order::Ascending || self.kind == EndpointKind::Object
@@ -362,7 +345,7 @@ impl Facts {
     }
 }
 
-/// What is known of a source that is decompressed while it is read.
+/// What is known of a source that is decompressed while it is read, or of a dest that is compressed.
 #[derive(Clone, Debug)]
 pub struct Compressed {
     /// The file or stream itself.
@@ -381,14 +364,17 @@ pub struct Compressed {
     pub copied_to: Option<u64>,
     /// The digest of the file itself to compute while it is read.
     pub digest: Option<HashKind>,
+    /// How it is written, if it is a dest.
+    pub encoding: Option<Encoding>,
 }
 
 impl Compressed {
     /// The facts of a stream that is decompressed if it is compressed; `is_required`: it has to be.
     pub fn of_stream(stored: Facts, is_required: bool) -> Facts {
         let facts = stored.clone();
-        let (format, member, copied_to, digest) = Default::default();
-        let compressed = Compressed { stored, format, is_required, least_bytes: 0, member, copied_to, digest };
+        let (format, member, copied_to, digest, encoding) = Default::default();
+        let compressed =
+            Compressed { stored, format, is_required, least_bytes: 0, member, copied_to, digest, encoding };
         Facts { compressed: Some(Box::new(compressed)), ..facts }
     }
 }

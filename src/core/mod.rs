@@ -29,6 +29,7 @@ mod hash_kind;
 mod host;
 mod http_address;
 mod http_resource;
+mod in_use;
 mod limits;
 mod locked;
 mod machine;
@@ -74,7 +75,7 @@ pub use block_digest::BlockDigest;
 pub use block_map::{BlockMap, DamagedRange, MappedRange};
 pub use buffer::{Arena, Buffer, PAGE_BYTES};
 pub use checkpoint::{CheckpointPlan, CheckpointSink};
-pub use compressed::{Compression, ZipMember};
+pub use compressed::{Compression, Encoding, ZipMember};
 pub use computed::{Maker, PatternChecker};
 pub use copy_name::CopyName;
 pub use damage::{Conclusion, DAMAGED_RUNS_MAX, Damage, DamageKind, DamagedRun};
@@ -91,13 +92,14 @@ pub use export::Export;
 pub use extent::{Extent, Run, RunKind};
 pub use extent_set::ExtentSet;
 pub use facts::{
-    CallStyle, Compressed, DirectAlignment, EndpointKind, Facts, FileId, Ground, Identity, InUse, Order, Partition,
+    CallStyle, Compressed, DirectAlignment, EndpointKind, Facts, FileId, Ground, Identity, Order, Partition,
     QueueLimits,
 };
 pub use hash_kind::HashKind;
 pub use host::Host;
 pub use http_address::HttpAddress;
 pub use http_resource::HttpResource;
+pub use in_use::InUse;
 pub use limits::{Bursts, Limits, Tuning};
 pub use locked::locked;
 pub use machine::Machine;

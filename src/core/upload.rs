@@ -1,6 +1,7 @@
 //! An upload of a large object in parts, which becomes visible as a whole.
 use super::{Extent, ExtentSet};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 /// Most parts of an upload: S3 has the lowest limit.
 pub const PARTS_MAX: u64 = 10_000;
@@ -47,7 +48,13 @@ impl Upload {
             self.clone_from(more);
             return;
         }
-        self.parts.retain(|(number, _)| !more.parts.iter().any(|(other, _)| other == number));
+        // A compressed file has a million parts for each 8 TiB, which are read line by line.
+        let last = self.parts.last().map(|(number, _)| *number);
+        let is_next = last.is_none_or(|last| more.parts.iter().all(|(number, _)| *number > last));
+        if !is_next {
+            let replaced: HashSet<u32> = more.parts.iter().map(|(number, _)| *number).collect();
+            self.parts.retain(|(number, _)| !replaced.contains(number));
+        }
         self.parts.extend(more.parts.iter().cloned());
         self.parts.sort_unstable();
     }

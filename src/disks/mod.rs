@@ -84,10 +84,12 @@ pub fn open_dest(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> {
 /// Refused if another haul process uses the file, or it is not the file that was probed; Open if the kernel refuses.
 pub fn hold_dest(side: &PlanSide, facts: &Facts) -> Result<Option<Held>> {
     let kept = side.access.existing != Existing::Create && side.through.is_none();
-    if side.kind != EndpointKind::File || !kept {
+    if !facts.is_file() || !kept {
         return Ok(None);
     }
-    let opening = Opening { side: Side::Dest, reads: false, writes: true, plan: side, facts };
+    let stored = facts.compressed.as_ref().map(|compressed| image::stored_side(side, &compressed.stored));
+    let plan = stored.as_ref().unwrap_or(side);
+    let opening = Opening { side: Side::Dest, reads: false, writes: true, plan, facts };
     let fd = opening.open(rustix::fs::OFlags::empty())?;
     opening.check_identity(fd.as_fd())?;
     opening.hold(fd.as_fd())
@@ -119,7 +121,11 @@ fn open(opening: Opening<'_>) -> Result<Arc<dyn Endpoint>> {
     let Some(compressed) = &opening.facts.compressed else { return open_stored(opening) };
     let side = image::stored_side(opening.plan, &compressed.stored);
     let stored = open_stored(Opening { plan: &side, facts: &compressed.stored, ..opening })?;
-    image::over(opening.facts, compressed, stored)
+    match compressed.encoding.filter(|_| opening.writes) {
+        None => image::over(opening.facts, compressed, stored),
+        Some(encoding) => image::compressing(opening.facts, compressed, encoding, stored)
+            .map_err(|error| opening.error(Kind::Open, "").because(error)),
+    }
 }
 
 /// The only list of kinds of endpoints, and of command sets.
@@ -143,7 +149,7 @@ fn open_stored(opening: Opening<'_>) -> Result<Arc<dyn Endpoint>> {
         | EndpointKind::FileStream => pipe::open(opening),
         EndpointKind::Endless | EndpointKind::Null => null::open(opening),
         EndpointKind::Pattern => Err(opening.error(Kind::Unsupported, ": the test pattern has no path")),
-        EndpointKind::Memory | EndpointKind::Manifest | EndpointKind::Compressed => {
+        EndpointKind::Memory | EndpointKind::Manifest | EndpointKind::Compressed | EndpointKind::CompressedDest => {
             Err(opening.error(Kind::Unsupported, ": it cannot be opened"))
         }
     }

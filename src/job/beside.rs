@@ -69,7 +69,7 @@ pub(crate) fn leads_to(path: &Path, facts: &Facts) -> bool {
 fn is(found: &FileIdentity, facts: &Facts) -> bool {
     match (facts.id, facts.kind) {
         (Some(FileId::File(device, inode)), _) => *found == FileIdentity::Inode(device, inode),
-        (None, EndpointKind::File) => find(&facts.path).is_ok_and(|it| it == *found),
+        (None, EndpointKind::File | EndpointKind::CompressedDest) => find(&facts.path).is_ok_and(|it| it == *found),
         _ => false,
     }
 }

@@ -242,7 +242,8 @@ fn only_side(plan: &Plan, course: &Course<'_>) -> Option<Bound> {
 
 /// Whether it can be read at any offset for an estimate. Of a web server that would be traffic.
 fn is_disk(side: &PlanSide) -> bool {
-    side.kind.is_storage() && !matches!(side.kind, EndpointKind::Http | EndpointKind::Object)
+    side.kind.is_storage()
+        && !matches!(side.kind, EndpointKind::Http | EndpointKind::Object | EndpointKind::CompressedDest)
 }
 
 /// Whether it takes no time.

@@ -1,8 +1,8 @@
-//! Compressed sources: whether their content is copied.
+//! Compressed sources and dests: whether their content is copied.
 use super::block_map;
-use crate::core::{Compressed, Compression, Error, Facts, Kind, Result, Side};
+use crate::core::{Compressed, Compression, Encoding, EndpointKind, Error, Facts, Kind, Result, Side};
 use crate::disks::image::{self, Format};
-use crate::plan::{self, Decompression, Options};
+use crate::plan::{self, Compressing, Decompression, Options};
 
 /// The facts of what is copied: of the content of a compressed source, where that is to be copied.
 ///
@@ -20,6 +20,46 @@ pub(super) fn settle(options: &Options, source: Facts, dests: &[Facts]) -> Resul
             Format::Plain => source,
         },
     })
+}
+
+/// The facts of the dests, of which some are compressed.
+///
+/// # Errors
+/// Usage for `--compress` where that is not possible; Refused for a file that has other data than its name says; Open
+/// where a file cannot be read.
+pub(super) fn settle_dests(options: &Options, source: &Facts, dests: Vec<Facts>) -> Result<Vec<Facts>> {
+    dests.into_iter().map(|dest| settle_dest(options, source, dest)).collect()
+}
+
+fn settle_dest(options: &Options, source: &Facts, dest: Facts) -> Result<Facts> {
+    let encoding = match plan::compressing(options, &dest)? {
+        Compressing::No => return Ok(dest),
+        Compressing::Always(encoding) => encoding,
+        Compressing::IfPlain(_) if is_compressed(source)? => return Ok(dest),
+        Compressing::IfPlain(encoding) => {
+            let has_data = dest.exists && dest.size != Some(0) && !options.resume;
+            if has_data && image::format(&dest)? != Format::Compressed(encoding.format) {
+                return refuse_other_data(&dest, encoding);
+            }
+            encoding
+        }
+    };
+    image::check_encoding(&dest, encoding)?;
+    Ok(image::compressed(dest, encoding))
+}
+
+fn refuse_other_data(dest: &Facts, encoding: Encoding) -> Result<Facts> {
+    let (address, name) = (&dest.address, encoding.format.name());
+    let what = format!("destination {address} exists and is not in the format that its name states ({name})");
+    let advice = format!("Nothing was written. Use --as-is to write the bytes themselves, or --compress {name}.");
+    Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice))
+}
+
+/// Whether a file that is copied as it is stored is compressed already.
+fn is_compressed(source: &Facts) -> Result<bool> {
+    let is_file = matches!(source.kind, EndpointKind::File | EndpointKind::Http | EndpointKind::Object);
+    let is_stored = is_file && source.compressed.is_none() && source.size != Some(0);
+    Ok(is_stored && matches!(image::format(source)?, Format::Compressed(_)))
 }
 
 /// What of a source is compared.

@@ -38,6 +38,7 @@ impl Prepared {
         let through = Side::BOTH.map(|side| options.passthrough.may(side));
         let (mut source, mut dests) = probe::several_through(&options.source, &addresses, through)?;
         source = image::settle(&options, source, &dests)?;
+        dests = image::settle_dests(&options, &source, dests)?;
         let (options, mut warnings) = block_map::apply(options, &mut source, &dests)?;
         let (options, more) = checksum::look_beside(options, &source, &dests);
         warnings.extend(more);
@@ -45,6 +46,10 @@ impl Prepared {
         saved::recall(std::iter::once(&mut source).chain(&mut dests), &**operator);
         let mut plans = plan::several(&options, &source, &dests, &host(options.engine))?;
         plans.all.notes.warnings.extend(warnings);
+        for compressed in dests.iter_mut().filter_map(|dest| dest.compressed.as_mut()) {
+            // Reading back then decompresses to the end of the file.
+            compressed.copied_to = plans.all.plan.len;
+        }
         let operator = operator.clone();
         let mut prepared = Prepared { operator, options, source, dests, plans, journals: Vec::new(), delta };
         beside::check(&prepared.options, &prepared.sides())?;

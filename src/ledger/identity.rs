@@ -80,6 +80,6 @@ impl SideIdentity {
 
     /// Whether it is a regular file, whose size may change.
     pub fn is_file(&self) -> bool {
-        self.kind == EndpointKind::File.name()
+        [EndpointKind::File, EndpointKind::CompressedDest].iter().any(|kind| self.kind == kind.name())
     }
 }

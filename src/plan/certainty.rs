@@ -158,6 +158,7 @@ fn read_back(asked: &PlanInput, portion: Portion, overlap: Option<Overlap>, note
             Some("the source is a stream and cannot be read again")
         }
         _ if overlap.is_some() => Some("the ranges overlap: the copy changed its source"),
+        _ if asked.dest.encoding().is_some() => Some("a part of a compressed file cannot be replaced"),
         _ => None,
     };
     let choice = match portion {

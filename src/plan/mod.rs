@@ -10,6 +10,7 @@ pub(crate) mod check;
 mod checksum;
 mod choose;
 mod compare;
+mod compression;
 mod decompression;
 mod notes;
 pub(crate) mod numbers;
@@ -29,11 +30,12 @@ pub use block_map::{uses_block_map, with_block_map};
 pub use candidates::{CHOOSE_MAX_BYTES, Candidates, Objection, candidates};
 pub use checksum::{checksum, digest_of, kind_of_len, uses_checksum_beside};
 pub use compare::{DigestComparison, DigestedCopy, compare, compare_digests};
+pub use compression::{Compressing, compressing};
 pub use decompression::{Decompression, decompression};
 pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};
 pub use options::{
-    BlockMapChoice, Checksum, ChooseFrom, Decompress, Delta, Expectation, JournalChoice, Options, PassthroughMode,
-    ProgressStyle, RangeLists, Verbosity, When,
+    BlockMapChoice, Checksum, ChooseFrom, Compress, Decompress, Delta, Expectation, JournalChoice, Options,
+    PassthroughMode, ProgressStyle, RangeLists, Verbosity, When,
 };
 pub use read_back::{digest_again, follow, read_back, read_back_of, rewrite};
 pub use rescue::rescue_sector_bytes;
@@ -65,6 +67,7 @@ fn decide(asked: PlanInput) -> Result<Decision> {
     let range = check::range(&asked)?;
     check::object(&asked, &range)?;
     let overlap = check::same(&asked, &range, &mut notes)?;
+    compression::check(&asked, &range)?;
     check::warnings(&asked, &range, &mut notes);
 
     let mut certainty = certainty(&asked, overlap, &mut notes)?;

@@ -14,6 +14,7 @@ impl PlanNotes {
             ..PlanNotes::default()
         };
         notes.compressed(asked);
+        notes.compressing(asked);
         notes.checksum(asked);
         notes.block_map(asked);
         notes
@@ -88,6 +89,23 @@ impl PlanNotes {
             asked.source.address,
             format.name()
         ));
+    }
+
+    /// Notes that the dest is compressed.
+    fn compressing(&mut self, asked: &PlanInput) {
+        let Some(encoding) = asked.dest.encoding() else { return };
+        let (name, level) = (encoding.format.name(), encoding.level);
+        let because = if encoding.is_by_name { "its name; --as-is writes the bytes themselves" } else { "--compress" };
+        let frames = words::block(encoding.frame_bytes().into());
+        let choice = format!("compressed ({name}, level {level}), in frames of {frames}");
+        self.chose_of(Side::Dest, "destination content", choice, because);
+        if encoding.is_by_name {
+            self.remarks.push(format!(
+                "compressing destination {} ({name}, level {level}) because of its name; --as-is writes the bytes \
+                 themselves",
+                asked.dest.address
+            ));
+        }
     }
 
     /// Notes that the source is compared with a checksum.

@@ -1,5 +1,5 @@
 //! The user's options, before any decision.
-use crate::core::{AddressMap, BlockMap, Digest, EngineKind, HashKind, OnError, Portion, Side};
+use crate::core::{AddressMap, BlockMap, Digest, Encoding, EngineKind, HashKind, OnError, Portion, Side};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -152,6 +152,16 @@ pub enum Decompress {
     Never,
 }
 
+/// Whether a dest is compressed while it is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compress {
+    /// A file whose name says so.
+    #[default]
+    Auto,
+    /// In this way.
+    As(Encoding),
+}
+
 /// Which block map of the source is used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum BlockMapChoice {
@@ -248,6 +258,8 @@ pub struct Options {
     pub verify: Option<Portion>,
     /// Whether the content of a compressed source is copied.
     pub decompress: Decompress,
+    /// Whether the dests are compressed.
+    pub compress: Compress,
     /// The digest that the source has to have, as it is stored.
     pub checksum: Option<Checksum>,
     /// No checksum is searched beside the source.

@@ -221,7 +221,7 @@ fn of_one(plan: &Plan, independent: bool) -> PlanDest {
 
 /// Whether bytes on it, or written to it, can be read again.
 fn keeps(kind: EndpointKind) -> bool {
-    kind.is_storage()
+    kind.is_storage() && kind != EndpointKind::CompressedDest
 }
 
 /// The strictest order of all.

@@ -6,6 +6,7 @@ use crate::support::{
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Command;
 
 const MIB: usize = 1 << 20;
@@ -89,19 +90,26 @@ fn a_copy_that_cannot_start_threads_transfers_without_them() {
     copy_program(&haul_path(), &binary);
     write_noise(&source, 3 * MIB, 124);
     let second = second.to_str().expect("the name is UTF-8");
-    for more in [&["--engine", "threads"][..], &["--also", second]] {
+    let copy = |more: &[&str], dest: &Path| {
         let mut command = assert_cmd::Command::new("setpriv");
         // A separate user, because the limit counts all threads of a user; two are the main thread and that for
         // signals.
         command.args(["--reuid=64123", "--regid=64123", "--clear-groups", "prlimit", "--nproc=2", "--"]).arg(&binary);
-        command.args(["copy", "--reflink", "never", "--progress", "none", "--yes"]).args(more).args([&source, &dest]);
+        command.args(["copy", "--reflink", "never", "--progress", "none", "--yes"]).args(more).args([&source, dest]);
         command.env("LLVM_PROFILE_FILE", "/dev/null").timeout(std::time::Duration::from_secs(60));
         let output = command.output().expect("it runs");
         let messages = in_one_line(&output.stderr);
         assert!(output.status.success() && !messages.contains("panicked"), "{more:?}: {messages}");
+    };
+    for more in [&["--engine", "threads"][..], &["--also", second]] {
+        copy(more, &dest);
         cmp(&source, &dest);
         fs::remove_file(&dest).expect("it was written");
     }
+    let packed = dir.path().join("packed.gz");
+    copy(&["--compress", "gzip:1"], &packed);
+    let unpacked = Command::new("gzip").arg("-dc").stdin(fs::File::open(&packed).expect("it was written")).output();
+    assert!(unpacked.expect("gzip runs").stdout == fs::read(&source).expect("it was written"));
 }
 
 #[test]

@@ -355,6 +355,7 @@ impl Words for CopyArguments {
             manifest: self.certainty.manifest.map(|path| address("--manifest", path)).transpose()?,
             manifest_block_bytes: self.certainty.manifest_block,
             decompress: self.images.decompress(),
+            compress: self.images.compress(),
             bmap: self.images.bmap()?,
             block_map: None,
             no_checksum: self.images.no_checksum,

@@ -1,12 +1,13 @@
 //! A compressed source as an endpoint: its content, in order.
 use super::content::Content;
 use super::detect::{HEAD_BYTES, detect};
+use super::encode::{Frames, format};
 use super::input::{Input, StoredDigest};
 use super::sequential::Sequential;
 use crate::core::stages::Hasher;
 use crate::core::{
-    ClosingReport, Compressed, Compression, DeviceError, Digest, Endpoint, EndpointChange, Facts, Kind, Op, Request,
-    locked,
+    ClosingReport, Compressed, Compression, DeviceError, Digest, Endpoint, EndpointChange, Extent, Facts, Kind, Op,
+    Request, locked,
 };
 use std::io::{self, Cursor, Read};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -24,6 +25,8 @@ pub(super) struct Decompressed {
     stored: Arc<dyn Endpoint>,
     reading: Mutex<Reading>,
     digest: StoredDigest,
+    /// Where the frames are, of a dest that is not complete.
+    frames: Option<Frames>,
     is_cancelled: AtomicBool,
 }
 
@@ -53,7 +56,24 @@ impl Decompressed {
     pub(super) fn new(facts: Facts, compressed: Compressed, stored: Arc<dyn Endpoint>) -> Self {
         let reading = Reading { by: By::Unknown, position: 0, failed: None, format: None };
         let (digest, is_cancelled) = (StoredDigest::default(), false.into());
-        Decompressed { facts, compressed, stored, reading: Mutex::new(reading), digest, is_cancelled }
+        let frames = compressed.encoding.zip(facts.upload.as_ref());
+        let frames = frames.and_then(|(encoding, upload)| Frames::of_upload(encoding, upload));
+        Decompressed { facts, compressed, stored, reading: Mutex::new(reading), digest, frames, is_cancelled }
+    }
+
+    /// Goes to the last place at or before `at` from which the content can be decompressed: the start of its frame
+    /// where it is known, else that of the file. What was written can be read again.
+    fn seek(&self, reading: &mut Reading, at: u64) -> io::Result<()> {
+        let (format, encoding) = match (self.compressed.format, self.compressed.encoding) {
+            (Some(format), Some(encoding)) => (format, encoding),
+            _ => return Err(io::Error::other("internal error in haul: a compressed source is read backward")),
+        };
+        let (position, offset) = self.frames.as_ref().map_or((0, 0), |frames| frames.before(at, encoding));
+        let header = if offset > 0 { self::format(encoding).header() } else { &[] };
+        let from = Cursor::new(header).chain(Sequential::new(self.stored.clone(), offset)?);
+        reading.by = By::Content(Box::new(Content::new(Input::start(from, None)?, format, None)));
+        (reading.position, reading.failed) = (position, None);
+        Ok(())
     }
 
     /// Finds out what it is, and starts to read it.
@@ -87,6 +107,10 @@ impl Decompressed {
 
     fn read(&self, reading: &mut Reading, request: &mut Request) -> io::Result<u32> {
         let at = request.at();
+        let is_far = |frames: &Frames| at - reading.position > u64::from(frames.content_bytes());
+        if reading.position > at || self.frames.as_ref().is_some_and(is_far) {
+            self.seek(reading, at)?;
+        }
         while reading.position < at {
             let before = usize::try_from(at - reading.position).unwrap_or(usize::MAX);
             let bytes = request.rest_mut();
@@ -203,6 +227,11 @@ impl Endpoint for Decompressed {
             By::Plain { .. } => self.pass_on(reading, request),
             _ => self.read(reading, request),
         }
+    }
+
+    fn uncache(&self, _extent: Extent) -> Option<u64> {
+        let size = self.stored.descriptor().and_then(|file| rustix::fs::fstat(file).ok())?.st_size;
+        self.stored.uncache(Extent::new(0, size as u64))
     }
 
     fn cancel(&self) {

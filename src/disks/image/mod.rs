@@ -15,6 +15,8 @@ mod decode;
 #[cfg(feature = "images")]
 mod directory;
 #[cfg(feature = "images")]
+mod encode;
+#[cfg(feature = "images")]
 mod endpoint;
 #[cfg(feature = "images")]
 mod fault;
@@ -33,11 +35,16 @@ mod size;
 mod without;
 
 #[cfg(feature = "images")]
+pub use encode::{check_encoding, check_resumed, compressing};
+#[cfg(feature = "images")]
 pub use probe::{content, over};
 #[cfg(not(feature = "images"))]
-pub use without::{content, over};
+pub use without::{check_encoding, check_resumed, compressing, content, over};
 
-use crate::core::{AddressMap, Compression, EndpointKind, Extent, Facts, PlanSide, Result, Side};
+use crate::core::{
+    AddressMap, CallStyle, Compressed, Compression, Encoding, EndpointKind, Existing, Extent, Facts, Order, PlanSide,
+    Result, Side,
+};
 use crate::disks::probe::cannot_open;
 use crate::disks::probe::signature::image_format;
 use crate::disks::{http, object};
@@ -103,8 +110,27 @@ fn open(facts: &Facts) -> Result<OwnedFd> {
     Ok(file)
 }
 
-/// How the file or stream itself is opened, of which `side` is the content.
+/// How the file or stream itself is opened, of which `side` is the content. A file that is compressed is shortened when
+/// its first frame is written.
 pub fn stored_side(side: &PlanSide, stored: &Facts) -> PlanSide {
     let lock = side.lock.map(|_| Extent::new(0, u64::MAX));
-    PlanSide { kind: stored.kind, map: AddressMap::from(0), lock, ..side.clone() }
+    let mut access = side.access;
+    if access.existing == Existing::Truncate {
+        access.existing = Existing::Keep;
+    }
+    PlanSide { kind: stored.kind, map: AddressMap::from(0), lock, access, ..side.clone() }
+}
+
+/// The facts of the content of a dest that is compressed: bytes in order, which become a file or stream.
+pub fn compressed(stored: Facts, encoding: Encoding) -> Facts {
+    let mut facts = stored.clone();
+    facts.make_stream(Order::Ascending, CallStyle::Waits);
+    facts.reflinks = false;
+    if stored.kind == EndpointKind::File {
+        facts.kind = EndpointKind::CompressedDest;
+    }
+    let (format, encoding, is_required, least_bytes) = (Some(encoding.format), Some(encoding), true, 0);
+    let (member, copied_to, digest) = (None, None, None);
+    let compressed = Compressed { stored, format, is_required, least_bytes, member, copied_to, digest, encoding };
+    Facts { compressed: Some(Box::new(compressed)), ..facts }
 }

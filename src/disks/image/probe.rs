@@ -35,8 +35,16 @@ pub fn content(stored: &Facts, format: Compression) -> Result<Facts> {
     facts.make_stream(Order::Ascending, CallStyle::Waits);
     (facts.kind, facts.size) = (EndpointKind::Compressed, bytes);
     (facts.reflinks, facts.free_bytes) = (false, None);
-    facts.compressed =
-        Some(Box::new(Compressed { stored, format, is_required: true, least_bytes, member, copied_to, digest }));
+    facts.compressed = Some(Box::new(Compressed {
+        stored,
+        format,
+        is_required: true,
+        least_bytes,
+        member,
+        copied_to,
+        digest,
+        encoding: None,
+    }));
     Ok(facts)
 }
 
@@ -56,8 +64,16 @@ fn in_order(resource: &Facts, format: Compression) -> Result<Facts> {
     facts.make_stream(Order::Ascending, CallStyle::Waits);
     (facts.kind, facts.size) = (EndpointKind::Compressed, None);
     let (format, least_bytes, member, digest, copied_to) = (Some(format), 0, None, None, None);
-    facts.compressed =
-        Some(Box::new(Compressed { stored, format, is_required: true, least_bytes, member, copied_to, digest }));
+    facts.compressed = Some(Box::new(Compressed {
+        stored,
+        format,
+        is_required: true,
+        least_bytes,
+        member,
+        copied_to,
+        digest,
+        encoding: None,
+    }));
     Ok(facts)
 }
 

@@ -1,8 +1,8 @@
 //! A haul that was built without decoders: it recognizes compressed files and streams, and says so.
 use super::detect::{HEAD_BYTES, detect};
 use crate::core::{
-    ClosingReport, Compressed, Compression, DeviceError, Endpoint, EndpointChange, Error, Facts, Kind, Op, Request,
-    Result, Side, locked,
+    ClosingReport, Compressed, Compression, DeviceError, Encoding, Endpoint, EndpointChange, Error, Facts, Kind, Op,
+    Request, Result, Side, locked,
 };
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -20,6 +20,41 @@ pub fn content(stored: &Facts, format: Compression) -> Result<Facts> {
     let advice = "Nothing was written. Decompress it with its own program and copy from a pipe, or use --as-is to copy \
         the file itself.";
     Err(Error::new(Kind::Unsupported, what).on(Side::Source).advise(advice))
+}
+
+/// Refuses a dest that is to be compressed.
+///
+/// # Errors
+/// Unsupported, always.
+pub fn check_encoding(dest: &Facts, encoding: Encoding) -> Result<()> {
+    let (address, name) = (&dest.address, encoding.format.name());
+    let what = format!("destination {address} is to be compressed ({name}), and this haul was built without encoders");
+    let advice =
+        "Nothing was written. Copy to a pipe to its own program, or use --as-is to write the bytes themselves.";
+    Err(Error::new(Kind::Unsupported, what).on(Side::Dest).advise(advice))
+}
+
+/// Never called, as every such dest is refused.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "images"))]
+pub fn compressing(
+    _facts: &Facts,
+    _compressed: &Compressed,
+    encoding: Encoding,
+    _stored: Arc<dyn Endpoint>,
+) -> io::Result<Arc<dyn Endpoint>> {
+    Err(io::Error::other(format!("this haul was built without encoders for {}", encoding.format.name())))
+}
+
+/// Nothing was compressed by an earlier run.
+///
+/// # Errors
+/// Never.
+#[cfg(not(feature = "images"))]
+pub fn check_resumed(_dest: &Facts, _upload: &crate::core::Upload) -> Result<()> {
+    Ok(())
 }
 
 /// A stream that may not be compressed: reading it fails where its first bytes show that it is.
@@ -168,5 +203,8 @@ mod tests {
         assert!(read(&plain, 100, 512, true).unwrap_err().to_string().contains("cannot be decompressed"));
         let error = content(&Facts::new("disk.gz", EndpointKind::File), Compression::Gzip).unwrap_err();
         assert!(error.to_string().contains("is compressed (gzip)"), "{error}");
+        let encoding = Encoding::parse("zstd").expect("it is a format");
+        let error = check_encoding(&Facts::new("disk.zst", EndpointKind::File), encoding).unwrap_err();
+        assert!(error.to_string().contains("is to be compressed (zstd)"), "{error}");
     }
 }

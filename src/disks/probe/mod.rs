@@ -185,6 +185,7 @@ fn look(address: &str, side: Side, snapshot: &Snapshot, through: bool) -> Result
         | EndpointKind::Pattern
         | EndpointKind::Memory
         | EndpointKind::Compressed
+        | EndpointKind::CompressedDest
         | EndpointKind::Manifest => {
             null::probe(&place.path, &mut facts).map_err(failed)?;
         }

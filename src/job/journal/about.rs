@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// Whether the journal with this first line, found at the path for `dest`, is about `dest`.
 pub(super) fn is_about(head: &Head, dest: &Facts) -> bool {
-    if dest.kind == EndpointKind::File {
+    if dest.is_file() {
         return head.dest.is_file() && is_file(Path::new(&head.dest.path), dest);
     }
     let now = SideIdentity::of(dest, head.dest.offset_bytes);

@@ -94,7 +94,9 @@ pub(super) fn check_state(
         return refuse(record_file, head.mismatches(state, &Now { samples: &samples, ..now }));
     }
     let access = Access { exclusive: false, existing: Existing::Keep, ..plan.dest.access };
-    let dest_end = disks::open_compared(&PlanSide { access, ..plan.dest.clone() }, dest)?;
+    // Where the frames of a compressed file are.
+    let dest = Facts { upload: state.upload.clone(), ..dest.clone() };
+    let dest_end = disks::open_compared(&PlanSide { access, ..plan.dest.clone() }, &dest)?;
     let (mut dest_differs, mut unreadable) = (Vec::new(), Vec::new());
     for place in sample_places(&state.durable, COMPARED, SAMPLE_BYTES) {
         let Some(Piece { copy: place, at }) = plan.pieces(place).next() else { continue };

@@ -242,6 +242,10 @@ impl ExistingJournal {
         let Some(journal) = opened? else {
             return nothing(format!("journal {} does not exist", path.display()));
         };
+        if dest.kind == EndpointKind::CompressedDest {
+            // Before samples of its frames are read.
+            self.upload = Some(upload::present(&journal, dest)?);
+        }
         fits::check(&journal, plan, source, dest)?;
         if dest.kind == EndpointKind::Object {
             self.upload = Some(upload::present(&journal, dest)?);

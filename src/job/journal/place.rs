@@ -23,7 +23,7 @@ const DIGEST_DIGITS: usize = 16;
 /// or a journal cannot be about this dest.
 pub(crate) fn of(dest: &Facts) -> Option<PathBuf> {
     match dest.kind {
-        EndpointKind::File => beside(&dest.path),
+        EndpointKind::File | EndpointKind::CompressedDest => beside(&dest.path),
         EndpointKind::Block | EndpointKind::Nbd | EndpointKind::Object => of_device(dest, "journal"),
         _ => None,
     }

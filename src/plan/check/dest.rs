@@ -34,7 +34,9 @@ pub(crate) fn dest(asked: &PlanInput) -> Result<()> {
 /// Refuses a file or device that is in use.
 pub(crate) fn free(dest: &Facts) -> Result<()> {
     match dest.kind {
-        EndpointKind::Block | EndpointKind::File if !dest.in_use.is_empty() => Err(in_use(dest)),
+        EndpointKind::Block | EndpointKind::File | EndpointKind::CompressedDest if !dest.in_use.is_empty() => {
+            Err(in_use(dest))
+        }
         _ => Ok(()),
     }
 }
@@ -46,7 +48,7 @@ fn no_file_among_devices(dest: &Facts) -> Result<()> {
     let own = ["/dev/shm", "/dev/mqueue", "/dev/hugepages"];
     let among = dest.path.starts_with(devices) && !own.iter().any(|path| dest.path.starts_with(path));
     let among = among || dest.filesystem.as_deref() == Some("devtmpfs");
-    if dest.kind != EndpointKind::File || dest.exists || !among {
+    if !dest.is_file() || dest.exists || !among {
         return Ok(());
     }
     let what = format!("no device {}, and haul creates no file in its place", dest.path.display());

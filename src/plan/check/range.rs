@@ -115,6 +115,7 @@ fn source_len(source: &Facts) -> Option<u64> {
         | EndpointKind::Pattern
         | EndpointKind::Memory
         | EndpointKind::Compressed
+        | EndpointKind::CompressedDest
         | EndpointKind::Manifest => source.size,
     }
 }

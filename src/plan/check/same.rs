@@ -174,7 +174,7 @@ fn stacked(asked: &PlanInput, notes: &mut PlanNotes) -> Result<()> {
         let advice = "The copy would change its own source. Give another DST.";
         return Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice));
     }
-    if dest.kind == EndpointKind::File && (on_source || on_mounted_part(source, dest)) {
+    if dest.is_file() && (on_source || on_mounted_part(source, dest)) {
         notes.warn(format!(
             "{} is on {}: the copy changes its own source while reading it, and the image will be inconsistent",
             named(Side::Dest, dest),

@@ -131,6 +131,9 @@ fn side_access(asked: &PlanInput, range: &Range, side: Side) -> Result<SideAcces
     if facts.kind == EndpointKind::Compressed {
         return no("its decoder reads the file in order");
     }
+    if facts.kind == EndpointKind::CompressedDest {
+        return no("frames of any length are written to the file");
+    }
     if matches!(facts.kind, EndpointKind::Http | EndpointKind::HttpStream) {
         return no(if facts.kind == EndpointKind::Http { "ranges of it, by several connections" } else { HTTP_STREAM });
     }
@@ -318,7 +321,9 @@ pub(crate) fn buffered(facts: &Facts) -> Cache {
         EndpointKind::File | EndpointKind::Block if in_memory(facts) => Cache::Keep,
         EndpointKind::File | EndpointKind::Block if facts.dontcache => Cache::DroppedByKernel,
         EndpointKind::File | EndpointKind::Block => Cache::Drop,
-        EndpointKind::Compressed => facts.compressed.as_ref().map_or(Cache::Keep, |content| buffered(&content.stored)),
+        EndpointKind::Compressed | EndpointKind::CompressedDest => {
+            facts.compressed.as_ref().map_or(Cache::Keep, |content| buffered(&content.stored))
+        }
         EndpointKind::Nbd
         | EndpointKind::Http
         | EndpointKind::HttpStream

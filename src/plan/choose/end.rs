@@ -41,7 +41,7 @@ pub(crate) fn end(
         notes.chose("time limit", choice, "--time; an incomplete copy ends with status 4");
     }
     let can_flush = match asked.dest.kind {
-        EndpointKind::File | EndpointKind::Block | EndpointKind::FileStream => true,
+        EndpointKind::File | EndpointKind::CompressedDest | EndpointKind::Block | EndpointKind::FileStream => true,
         // Without --no-flush, too: an object is either complete or not there.
         EndpointKind::Object => true,
         EndpointKind::Nbd => asked.dest.export.as_ref().is_some_and(|export| export.flush || export.fua),
@@ -75,14 +75,15 @@ fn file_end(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) -> (Existin
         };
         notes.chose_of(Side::Dest, "destination object", choice, because);
     }
-    if !asked.dest_is_file() {
+    if !asked.dest.is_file() {
         return (Existing::Keep, false);
     }
     if !asked.dest.exists {
         notes.chose_of(Side::Dest, "destination file", "created", "it does not exist yet");
         return (Existing::Create, true);
     }
-    if !asked.range_given() && asked.options.resume {
+    let is_whole = !asked.range_given() || asked.dest.kind == EndpointKind::CompressedDest;
+    if is_whole && asked.options.resume {
         notes.chose_of(Side::Dest, "destination file", "not truncated", "--resume keeps durable data");
         return (Existing::Keep, true);
     }
@@ -98,6 +99,11 @@ fn file_end(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) -> (Existin
             "--delta; it becomes identical to the source",
         );
         return (Existing::Keep, true);
+    }
+    if asked.dest.kind == EndpointKind::CompressedDest {
+        let because = "its old content is removed when the first frame is written";
+        notes.chose_of(Side::Dest, "destination file", "replaced", because);
+        return (Existing::Truncate, true);
     }
     if !asked.range_given() {
         notes.chose_of(Side::Dest, "destination file", "truncated first", "it becomes identical to the source");

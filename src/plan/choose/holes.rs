@@ -58,6 +58,7 @@ pub(crate) fn holes(
         Zeros::Leave => "left as holes",
         Zeros::Device if asked.dest.kind == EndpointKind::File => "made holes",
         Zeros::Device if asked.dest.kind == EndpointKind::Nbd => "zeroed by the server",
+        Zeros::Device if asked.dest.encoding().is_some() => "compressed as zeros",
         Zeros::Device => "zeroed by the device",
         Zeros::Write | Zeros::Each => "written",
     };
@@ -96,6 +97,7 @@ fn way(asked: &PlanInput, range: &Range, ask: bool) -> (Zeros, &'static str) {
         EndpointKind::Nbd => (Zeros::Write, "the range is not aligned to the blocks of the server"),
         EndpointKind::Block if !aligned => (Zeros::Write, "the range is not aligned to the destination sectors"),
         EndpointKind::Block => (Zeros::Device, "the destination device supports write zeroes"),
+        _ if dest.encoding().is_some() => (Zeros::Device, "zeros take almost no space when compressed"),
         _ => (Zeros::Write, "the destination does not support holes"),
     }
 }

@@ -83,6 +83,9 @@ fn impossible(
         (kind, _) if !lasts(kind) => Some("the source generates its data"),
         (_, kind) if kind.is_stream() => Some("the destination is a stream, which cannot be continued"),
         (_, kind) if !lasts(kind) => Some("the destination stores nothing"),
+        (_, EndpointKind::CompressedDest) if options.on_error.reads_around() => {
+            Some("--on-error replaces unreadable sectors, which a later run cannot do in a compressed file")
+        }
         (_, EndpointKind::Object) if options.on_error.reads_around() => {
             Some("--on-error replaces unreadable sectors, which a later run cannot do in an object")
         }

@@ -119,7 +119,7 @@ pub(super) fn kind_name(side: &PlanSide) -> &'static str {
         EndpointKind::Null => "null",
         EndpointKind::Pattern => "pattern",
         EndpointKind::Memory => "memory",
-        EndpointKind::Compressed => "compressed_file",
+        EndpointKind::Compressed | EndpointKind::CompressedDest => "compressed_file",
         EndpointKind::Manifest => "manifest",
     }
 }
@@ -173,6 +173,7 @@ fn compressed(compressed: &Compressed) -> impl Serialize + use<> {
         format: compressed.format.map(|format| format.name()),
         stored_bytes: compressed.stored.size,
         content_least_bytes: compressed.least_bytes,
+        level: compressed.encoding.map(|encoding| encoding.level),
     }
 }
 

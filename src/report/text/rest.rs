@@ -147,6 +147,11 @@ fn forbidden(plan: &Plan, outcome: &Outcome) -> Option<String> {
     if plan.source.kind.is_stream() {
         return Some("This copy cannot be continued: the source is a stream and cannot be read again.".to_owned());
     }
+    if plan.dest.kind == EndpointKind::CompressedDest {
+        let reason = "This copy cannot be continued: only a journal shows what of a compressed file is complete. Copy \
+            again from the start.";
+        return Some(reason.to_owned());
+    }
     if plan.dest.kind == EndpointKind::FileStream {
         let reason = "This copy cannot be continued: standard output has no offsets. Name the file instead of -.";
         return Some(reason.to_owned());

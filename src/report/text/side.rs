@@ -112,7 +112,9 @@ fn nature(facts: &Facts) -> String {
         }
         _ => {}
     }
-    if let (EndpointKind::Compressed, Some(compressed)) = (facts.kind, &facts.compressed) {
+    if let Some(encoding) = facts.encoding() {
+        words.push(whole(&format!("{}, level {}", encoding.format.name(), encoding.level)));
+    } else if let (EndpointKind::Compressed, Some(compressed)) = (facts.kind, &facts.compressed) {
         words.extend(compressed.format.map(|format| format.name().to_owned()));
         words.extend(compressed.stored.size.map(|size| whole(&format!("file size {}", units::size(size)))));
         words.extend(facts.size.map(|size| whole(&format!("content size {}", units::size(size)))));
