@@ -1,5 +1,7 @@
 //! The decoders, one file for each format. Each works on bytes in memory: it must not know where they come from.
 mod bzip2;
+mod bzip2_blocks;
+mod bzip2_parallel;
 mod gzip;
 mod lz4;
 mod part;
