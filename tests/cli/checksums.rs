@@ -54,6 +54,33 @@ fn a_list_beside_a_compressed_image_is_compared_without_an_option() {
     assert!(stderr(&copy(&arguments).success()).contains("matches its sha256 checksum"));
 }
 
+/// What was copied of a damaged image is not continued from the right one, which has the same size.
+#[test]
+fn a_copy_with_a_wrong_checksum_leaves_no_journal_to_resume() {
+    let dir = scratch();
+    let [source, out, journal] = ["disk.img", "out", "journal"].map(|file| dir.path().join(file));
+    let mut image = write_noise(&source, 3 * MIB, 2);
+    let right = format!("--checksum=sha256:{}", checksum("sha256sum", &source));
+    // Far from every sample of the source by which a journal recognizes it.
+    image[MIB + 12345] ^= 1;
+    fs::write(&source, &image).unwrap();
+    let sides = ["--journal", name(&journal), name(&source), name(&out)];
+    let interrupted = haul()
+        .args(["copy", "--yes", "--time", "1", "--limit", "512K", "--checkpoint", "0.2", "--block-size", "64K"])
+        .args([&right])
+        .args(sides)
+        .assert()
+        .code(4);
+    assert!(journal.exists(), "{}", stderr(&interrupted));
+    let messages = stderr(&copy(&[&["--resume", &right], &sides[..]].concat()).code(1));
+    assert!(messages.contains("does not match its checksum") && !journal.exists(), "{messages}");
+    image[MIB + 12345] ^= 1;
+    fs::write(&source, &image).unwrap();
+    copy(&[&["--resume", &right], &sides[..]].concat()).code(3);
+    copy(&[&[right.as_str()], &sides[..]].concat()).success();
+    cmp(&source, &out);
+}
+
 #[test]
 fn lists_without_the_source_are_ignored() {
     let dir = scratch();
