@@ -147,7 +147,8 @@ fn a_change_in_the_middle_is_never_a_mixture() {
         assert!(report.contains("changed on the server") && report.contains(" at byte "), "{report}");
         assert!(report.contains("Copy again from the start"), "{report}");
         let conditions = asked.iter().filter(|asked| asked.is_of_copy()).map(|asked| asked.header("if-match"));
-        assert!(conditions.clone().count() > 1 && conditions.clone().all(|etag| etag == Some("\"one\"")), "{asked:?}");
+        // On a busy machine the first answer may end the copy before the second request.
+        assert!(conditions.clone().next().is_some() && conditions.clone().all(|etag| etag == Some("\"one\"")), "{asked:?}");
         assert!(asked.iter().all(|asked| asked.header("accept-encoding") == Some("identity")), "{asked:?}");
     }
 }
