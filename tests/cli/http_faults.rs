@@ -148,7 +148,10 @@ fn a_change_in_the_middle_is_never_a_mixture() {
         assert!(report.contains("Copy again from the start"), "{report}");
         let conditions = asked.iter().filter(|asked| asked.is_of_copy()).map(|asked| asked.header("if-match"));
         // On a busy machine the first answer may end the copy before the second request.
-        assert!(conditions.clone().next().is_some() && conditions.clone().all(|etag| etag == Some("\"one\"")), "{asked:?}");
+        assert!(
+            conditions.clone().next().is_some() && conditions.clone().all(|etag| etag == Some("\"one\"")),
+            "{asked:?}"
+        );
         assert!(asked.iter().all(|asked| asked.header("accept-encoding") == Some("identity")), "{asked:?}");
     }
 }
