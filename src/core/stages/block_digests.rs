@@ -4,7 +4,7 @@ use crate::core::{BlockDigest, BlockDigests, BlockHash, DigestedBlock, Extent};
 use blake3::hazmat::HasherExt;
 use sha2::{Digest as _, Sha256};
 
-/// Zeros are reported at the latest after this many bytes, so that whoever digests them can begin during the copy.
+/// Zeros are reported at the latest after this many bytes, so that their digests are computed during the copy.
 const ZERO_RUN_BYTES_MAX: u64 = 64 << 30;
 
 /// Divides a stream into blocks and digests each. Pieces are ascending and of any length. After a gap, a new block
@@ -108,7 +108,8 @@ impl BlockMaker {
         self.hasher.update(bytes);
     }
 
-    /// Tells the tree where the block is. Other than whole blocks are no part of it: nobody compares their values.
+    /// Sets the offset of the block in the tree. A block that does not begin at a multiple of the block size is not
+    /// part of the tree, and its digest is not compared.
     fn place(&mut self) {
         if let (BlockHash::Blake3Tree, Hasher::Blake3(hasher)) = (self.hash, &mut self.hasher) {
             let offset = if self.block.offset.is_multiple_of(self.block_bytes) { self.block.offset } else { 0 };

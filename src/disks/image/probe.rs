@@ -30,22 +30,30 @@ pub fn content(stored: &Facts, format: Compression) -> Result<Facts> {
     let found = found.map_err(|error| cannot_open(Side::Source, &stored.address, error))?;
     let bytes = member.map_or(found.bytes, |member| Some(member.content_bytes));
     let least_bytes = bytes.unwrap_or(found.least_bytes);
-    let (stored, format, digest, copied_to) = (stored.clone(), Some(format), None, None);
+    let mut facts = read_once(stored.clone(), format, bytes);
+    (facts.reflinks, facts.free_bytes) = (false, None);
+    if let Some(compressed) = &mut facts.compressed {
+        (compressed.least_bytes, compressed.member) = (least_bytes, member);
+    }
+    Ok(facts)
+}
+
+/// The content of `stored`, of `bytes` bytes if that is known, read once from its first byte to its last.
+fn read_once(stored: Facts, format: Compression, bytes: Option<u64>) -> Facts {
     let mut facts = stored.clone();
     facts.make_stream(Order::Ascending, CallStyle::Waits);
     (facts.kind, facts.size) = (EndpointKind::Compressed, bytes);
-    (facts.reflinks, facts.free_bytes) = (false, None);
     facts.compressed = Some(Box::new(Compressed {
         stored,
-        format,
+        format: Some(format),
         is_required: true,
-        least_bytes,
-        member,
-        copied_to,
-        digest,
+        least_bytes: 0,
+        member: None,
+        copied_to: None,
+        digest: None,
         encoding: None,
     }));
-    Ok(facts)
+    facts
 }
 
 /// The same for a resource of a server, which is read once from its first byte to its last: the size of its content is
@@ -60,21 +68,7 @@ fn in_order(resource: &Facts, format: Compression) -> Result<Facts> {
     if stored.kind == EndpointKind::Http {
         stored.kind = EndpointKind::HttpStream;
     }
-    let mut facts = stored.clone();
-    facts.make_stream(Order::Ascending, CallStyle::Waits);
-    (facts.kind, facts.size) = (EndpointKind::Compressed, None);
-    let (format, least_bytes, member, digest, copied_to) = (Some(format), 0, None, None, None);
-    facts.compressed = Some(Box::new(Compressed {
-        stored,
-        format,
-        is_required: true,
-        least_bytes,
-        member,
-        copied_to,
-        digest,
-        encoding: None,
-    }));
-    Ok(facts)
+    Ok(read_once(stored, format, None))
 }
 
 /// The content of a file or stream that is open.

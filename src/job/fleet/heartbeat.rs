@@ -60,7 +60,7 @@ impl Attempt {
     /// # Errors
     /// Io if the state does not answer: then this was none.
     pub(crate) fn beat(&self) -> Result<()> {
-        // The time before the request: whoever watches saw the sign later.
+        // The time before the request: other workers see the heartbeat only after it.
         let before = self.fence.now();
         let record = {
             let mut record = locked(&self.record);

@@ -60,7 +60,7 @@ pub fn compressing(
 }
 
 impl CompressedDest {
-    /// Adds `len` bytes at `at` to the content, by `add`, which appends as many as it is told.
+    /// Adds `len` bytes at `at` to the content, by `add`, which appends the number of bytes in its argument.
     fn add(&self, at: u64, len: usize, mut add: impl FnMut(&mut Vec<u8>, usize, usize)) -> io::Result<()> {
         let collecting = &mut *locked(&self.collecting);
         if at != collecting.position {
