@@ -88,14 +88,13 @@ impl Claiming {
                 ..AttemptRecord::default()
             };
             record.written.clone_from(&record.began);
+            // The newest that can be read: each attempt has all that the one before it had.
             for number in (1..=listed.last_attempt).rev() {
                 let Some(older) = place.attempt(number)? else { continue };
-                let mut durable = record.durable();
-                durable.insert_all(&older.durable());
+                let durable = older.durable();
                 record.copied_bytes = durable.total_bytes();
                 record.already_bytes = record.copied_bytes;
                 record.claim(&durable, &crate::core::ExtentSet::new());
-                // Each attempt has all that the one before it had.
                 break;
             }
             let text = record.to_text().map_err(|fault| fault.into_error("attempt"))?;
