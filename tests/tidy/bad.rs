@@ -2,6 +2,7 @@
 use super::source::Source;
 use super::tree::{self, Tree};
 use super::{circles, rooms, rules, words};
+use std::collections::BTreeMap;
 
 type Rule = fn(&Source) -> Vec<String>;
 
@@ -64,7 +65,7 @@ fn a_feature_named_outside_its_directory_is_found() {
 
 /// Circles in a tree of these files, with a root that includes them.
 fn circles_in(files: &[(&str, &str)]) -> Vec<String> {
-    let mut tree = Tree { files: files.iter().map(|(path, text)| ((*path).into(), (*text).into())).collect() };
+    let mut tree = tree_of(files);
     tree.files.insert("src/main.rs".into(), String::new());
     circles::circles(&tree)
 }
@@ -199,7 +200,9 @@ fn words_outside_the_glossary_are_found_in_public_names() {
 }
 
 fn tree_of(files: &[(&str, &str)]) -> Tree {
-    Tree { files: files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect() }
+    Tree::from(
+        files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect::<BTreeMap<String, String>>(),
+    )
 }
 
 #[test]

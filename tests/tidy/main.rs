@@ -12,13 +12,18 @@ mod tree;
 mod words;
 
 use source::Source;
+use std::sync::LazyLock;
 use tree::Tree;
 
-fn this_tree() -> Tree {
-    let root = std::env::var("TIDY_ROOT").unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").into());
-    let tree = Tree::load(root.as_ref());
-    assert!(tree.files.contains_key("src/lib.rs"), "{root} is not the root of the repository");
-    tree
+/// The tree that the rules are applied to; it is read once for all of them.
+fn this_tree() -> &'static Tree {
+    static TREE: LazyLock<Tree> = LazyLock::new(|| {
+        let root = std::env::var("TIDY_ROOT").unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").into());
+        let tree = Tree::load(root.as_ref());
+        assert!(tree.files.contains_key("src/lib.rs"), "{root} is not the root of the repository");
+        tree
+    });
+    &TREE
 }
 
 #[track_caller]
@@ -38,7 +43,7 @@ fn rooms_import_only_what_the_table_allows() {
 
 #[test]
 fn no_imports_are_circular() {
-    assert_none(circles::circles(&this_tree()));
+    assert_none(circles::circles(this_tree()));
 }
 
 #[test]
@@ -133,12 +138,12 @@ fn public_names_use_the_words_of_the_glossary() {
 
 #[test]
 fn user_text_has_no_avoided_word() {
-    assert_none(words::user_text(&this_tree()));
+    assert_none(words::user_text(this_tree()));
 }
 
 #[test]
 fn test_names_state_the_behaviour() {
-    assert_none(words::test_names(&this_tree()));
+    assert_none(words::test_names(this_tree()));
 }
 
 /// `cargo test --test tidy -- --ignored --nocapture` draws other ones each time.
@@ -147,7 +152,7 @@ fn test_names_state_the_behaviour() {
 fn twenty_sentences_for_users_are_drawn() {
     use std::hash::{BuildHasher, RandomState};
     let random = RandomState::new();
-    let mut sentences = words::sentences(&this_tree());
+    let mut sentences = words::sentences(this_tree());
     sentences.sort_by_key(|sentence| random.hash_one(sentence));
     assert!(sentences.len() > 500, "{} sentences were found", sentences.len());
     sentences.iter().take(20).for_each(|sentence| println!("{sentence}"));
@@ -155,27 +160,27 @@ fn twenty_sentences_for_users_are_drawn() {
 
 #[test]
 fn each_file_is_reached_by_a_mod_line() {
-    assert_none(tree::dead_files(&this_tree()));
+    assert_none(tree::dead_files(this_tree()));
 }
 
 #[test]
 fn file_names_are_meaningful() {
-    assert_none(tree::file_names(&this_tree()));
+    assert_none(tree::file_names(this_tree()));
 }
 
 #[test]
 fn decisions_are_numbered_without_gaps() {
-    assert_none(tree::decision_numbers(&this_tree()));
+    assert_none(tree::decision_numbers(this_tree()));
 }
 
 #[test]
 fn each_dependency_has_its_reason() {
-    assert_none(tree::dependency_reasons(&this_tree()));
+    assert_none(tree::dependency_reasons(this_tree()));
 }
 
 #[test]
 fn every_make_target_of_ci_and_documents_exists() {
-    assert_none(tree::make_targets(&this_tree()));
+    assert_none(tree::make_targets(this_tree()));
 }
 
 #[test]
@@ -189,5 +194,5 @@ fn every_link_of_a_document_resolves() {
 
 #[test]
 fn the_page_of_versions_has_each_file_format() {
-    assert_none(tree::format_versions(&this_tree()));
+    assert_none(tree::format_versions(this_tree()));
 }

@@ -1,16 +1,23 @@
 //! Rules about the whole tree: which files exist, and whether documents, manifest and Makefile agree.
 use super::source::{Source, item_end, words_at};
 use std::collections::{BTreeMap, BTreeSet};
-use std::{fs, path::Path};
+use std::{fs, path::Path, sync::OnceLock};
 
 /// The text files of the repository, by their path relative to its root.
 pub struct Tree {
     pub files: BTreeMap<String, String>,
+    scanned: OnceLock<Vec<Source>>,
+}
+
+impl From<BTreeMap<String, String>> for Tree {
+    fn from(files: BTreeMap<String, String>) -> Self {
+        Self { files, scanned: OnceLock::new() }
+    }
 }
 
 impl Tree {
     pub fn load(root: &Path) -> Self {
-        let mut tree = Tree { files: BTreeMap::new() };
+        let mut tree = Tree::from(BTreeMap::new());
         for name in ["bench/src", "bench/tests", "bench/modelled-disk/src", "bench/modelled-disk/tests"] {
             tree.add_below(root, &root.join(name));
         }
@@ -42,7 +49,11 @@ impl Tree {
     }
 
     /// Every Rust file, scanned; those that only tests compile are marked.
-    pub fn sources(&self) -> Vec<Source> {
+    pub fn sources(&self) -> &[Source] {
+        self.scanned.get_or_init(|| self.scan())
+    }
+
+    fn scan(&self) -> Vec<Source> {
         let reached = self.reached();
         let scan = |(path, text): (&String, &String)| {
             let source = Source::new(path, text);
