@@ -68,7 +68,7 @@ test-long: deps ## Compare haul dd and haul sg_dd with the originals on many mor
 	HAUL_FUZZ_RUNS=2000 HAUL_FUZZ_SEED=$$(date +%s) $(CARGO) test --locked --test command_lines -- --nocapture
 	HAUL_CRASH_KILLS=400 HAUL_CRASH_SEED=$$(date +%s) $(CARGO) test --locked --test cli -- --nocapture resume_crashes:: compressed_crashes::
 	HAUL_RESCUE_KILLS=200 HAUL_RESCUE_SEED=$$(date +%s) $(CARGO) test --locked --test cli rescue_kills -- --nocapture
-	RESCUE_SEEDS=100..130 $(CARGO) test --locked -p haul-bench --test rescue_race -- --nocapture
+	RESCUE_SEEDS=100..130 $(CARGO) test --locked -p haul-bench --test bench rescue_race -- --nocapture
 	$(CARGO) build --locked && scripts/ddrescue-suite
 	$(CARGO) build --locked -p modelled-disk
 	HAUL_TUNE_KILLS=200 HAUL_TUNE_SEED=$$(date +%s) $(CARGO) test --locked --test cli tune_write::killed -- --nocapture

@@ -1,5 +1,5 @@
 //! The text and the page of results, from the invented ones in `fixtures/results.json`.
-#[path = "../../tests/support/browser.rs"]
+#[path = "../../../tests/support/browser.rs"]
 mod browser;
 
 use haul_bench::result::Results;

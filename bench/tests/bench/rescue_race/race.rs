@@ -1,5 +1,5 @@
 //! A rescue in virtual time: the reads of haul's schedule, or those that GNU ddrescue logged, on a modelled disk.
-use crate::draw::Drawn;
+use super::draw::Drawn;
 use haul::core::rescue::{RescueMap, RescuePlan, RescueState, RescueStatus, Status};
 use haul::core::{Next, schedules};
 use modelled_disk::model::{Answer, Disk, Kind};

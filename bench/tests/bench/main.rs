@@ -1,0 +1,9 @@
+//! The bench: its beds and races in tiny size, what it shows, and haul's decisions on modelled disks in virtual time.
+mod certain;
+mod model_proofs;
+mod race;
+mod rescue_race;
+mod show;
+mod sweep;
+mod unlike;
+mod zoo;
