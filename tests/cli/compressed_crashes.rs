@@ -63,7 +63,9 @@ fn kill_again_and_again(end: &str, program: &str, kills: u64, seed: u64) {
         }
     }
     let options: &[&str] = if journal.exists() { &["--resume"] } else { &[] };
-    haul().arg("copy").args(options).args([name(&source), name(&packed)]).assert().success();
+    // The usual level of xz would take seconds.
+    let level = ["--compress", &levels[0]];
+    haul().arg("copy").args(options).args(level).args([name(&source), name(&packed)]).assert().success();
     assert!(unpacked(program, &packed) == (true, bytes), "{end}: the last copy");
     assert!(!journal.exists(), "{end}: a complete copy needs no journal");
     assert!(resumed > 0, "{end}: nothing was ever resumed");

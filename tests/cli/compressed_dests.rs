@@ -203,7 +203,7 @@ impl Interrupted {
         let bytes = if end == "zst" { noise(len, 21) } else { repeated(&noise(5000, 21), len) };
         fs::write(&source, &bytes).unwrap();
         // An old file of haul's, longer than what will be complete of the new one.
-        copy(&["--no-journal", name(&source), name(&packed)]).success();
+        copy(&["--no-journal", "--compress", compress, name(&source), name(&packed)]).success();
         // Eight seconds, of which six remain after the first frame.
         let rate = (len / 8).to_string();
         let slow = ["copy", "--block-size", "64K", "--limit", &rate, "--checkpoint", "0.05", "--progress", "none"];
@@ -232,8 +232,8 @@ fn an_interrupted_copy_is_incomplete_for_every_program_and_continues_at_a_frame(
         assert!(!unpacked(program, packed).0, "{end}: it must not look complete");
         copy(&["--decompress", name(packed), "/dev/null"]).code(1);
         // Digests of all three would take most of the time.
-        let options: &[&str] = if end == "zst" { &["--json", "--verify", "--hash", "sha256"] } else { &["--json"] };
-        let report = interrupted.resume(options).success();
+        let more: &[&str] = if end == "zst" { &["--verify", "--hash", "sha256"] } else { &[] };
+        let report = interrupted.resume(&[&["--json", "--compress", compress], more].concat()).success();
         let report: Value = serde_json::from_slice(&report.get_output().stdout).unwrap();
         assert!(report["journal"]["already_bytes"].as_u64().is_some_and(|already| already > 0), "{report:#}");
         assert!(content(program, packed) == *bytes, "{end}");
