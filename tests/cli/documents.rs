@@ -96,6 +96,9 @@ struct Bench {
     dir: ScratchDir,
     _backing: ScratchDir,
     disks: [LoopDevice; 3],
+    /// The contents of the source and of the destinations before each command.
+    source: Vec<u8>,
+    dest: Vec<u8>,
     /// Replaces the server `nas`; `None`: nbdkit is not installed.
     server: Option<NbdServer>,
     /// Stands for `https://example.org`, and has `debian.img`.
@@ -129,9 +132,11 @@ impl Bench {
         let [folder, size] = [format!("--tls-certificates={}", certificates.display()), DISK_BYTES.to_string()];
         let tls = if has("openssl") { "--tls=on" } else { "--tls=off" };
         let server = NbdServer::nbdkit(dir.path(), &[tls, &folder, "memory", &size]);
-        let web = FaultyServer::start(|asked| Reply::ranged(asked, &noise(DISK_BYTES, 2)[..IMAGE_BYTES]));
+        let (source, dest) = (noise(DISK_BYTES, 1), noise(DISK_BYTES, 2));
+        let image = dest[..IMAGE_BYTES].to_vec();
+        let web = FaultyServer::start(move |asked| Reply::ranged(asked, &image));
         let objects = ObjectServer::start(backing.path());
-        Some(Bench { dir, _backing: backing, disks, server, web, objects })
+        Some(Bench { dir, _backing: backing, disks, source, dest, server, web, objects })
     }
 
     fn home(&self) -> PathBuf {
@@ -141,10 +146,12 @@ impl Bench {
     /// The plan of a fleet that `line` uses; its shards are copied before it is finished.
     fn plan(&self, line: &str, directory: &Path) {
         if line.contains("plan.json") && !line.contains(">plan.json") {
-            self.run("haul plan sdb.img big.img --shards 64 >plan.json", directory);
-            if line.starts_with("haul finish plan") {
-                let each = "for k in $(seq 64); do haul copy -q --plan plan.json --shard $k/64 || exit 1; done";
-                self.run(each, directory);
+            let finishes = line.starts_with("haul finish plan");
+            let shards = if finishes { 8 } else { 64 };
+            self.run(&format!("haul plan sdb.img big.img --shards {shards} >plan.json"), directory);
+            if finishes {
+                let each = "do haul copy -q --plan plan.json --shard $k/8 || exit 1";
+                self.run(&format!("for k in $(seq 8); {each}; done"), directory);
             }
         }
     }
@@ -157,15 +164,16 @@ impl Bench {
             let _ = fs::remove_dir_all(made);
             fs::create_dir(made).expect("the directory can be created");
         }
-        let (source, dest) = (noise(DISK_BYTES, 1), noise(DISK_BYTES, 2));
-        for (disk, bytes) in self.disks.iter().zip([&source, &dest, &dest]) {
+        let (source, dest) = (&self.source, &self.dest);
+        for (disk, bytes) in self.disks.iter().zip([source, dest, dest]) {
             fs::write(disk.path(), bytes).expect("disks can be written");
         }
         let write = |name: &str, bytes: &[u8]| fs::write(directory.join(name), bytes).expect("the file can be written");
-        for name in ["debian.img", "monday.img", "tuesday.img", "a.img", "b.img"] {
-            write(name, &dest[..IMAGE_BYTES]);
+        let images = ["monday", "tuesday", "a", "b"].into_iter().filter(|name| line.contains(name));
+        for name in images.chain(["debian"]) {
+            write(&format!("{name}.img"), &dest[..IMAGE_BYTES]);
         }
-        write("disk.img", &dest);
+        write("disk.img", dest);
         write("list", b"0 64K\n1M 4K\n");
         write("from", b"1M 64K\n0 4K\n");
         write("to", b"64K 68K\n");
@@ -173,7 +181,7 @@ impl Bench {
         maps(line).iter().for_each(|(name, text)| write(name, text.as_bytes()));
         let creates = line.starts_with("haul copy") || line.starts_with("haul rescue");
         if !creates || line.contains("sdb.img /") || line.contains("--plan") {
-            write("sdb.img", &source);
+            write("sdb.img", source);
         }
         if line.contains(".xz") {
             self.write_packed(&directory);
@@ -184,7 +192,7 @@ impl Bench {
             write("elsewhere/image.bmap", block_map().as_bytes());
         }
         if line.contains("verify vm1.img") {
-            write("vm1.img", &source);
+            write("vm1.img", source);
         }
         if let Some(server) = &self.objects {
             let _ = fs::remove_file(server.file("debian.img"));
