@@ -548,12 +548,27 @@ _haul() {
             return 0
             ;;
         haul__subcmd__finish)
-            opts="-y -h --abort --yes --json --units --help"
+            opts="-y -h --abort --yes --manifest --json --units --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --manifest)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
                 --units)
                     COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
                     return 0
@@ -1260,7 +1275,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__plan)
-            opts="-c -y -n -l -h --emit --workers --image --shard-size --shards --state --lease --skip --seek --count --yes --expect --dry-run --restart --verify --on-error --sparse --limit --json --units --help"
+            opts="-c -y -n -l -h --emit --workers --image --shard-size --shards --state --lease --skip --seek --count --yes --expect --dry-run --restart --verify --hash --manifest --manifest-block --on-error --sparse --limit --json --units --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1339,6 +1354,20 @@ _haul() {
                     ;;
                 --expect)
                     COMPREPLY=($(compgen -W "serial= model= wwn= size= etag=" -- "${cur}"))
+                    return 0
+                    ;;
+                --hash)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --manifest-block)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --on-error)
@@ -1784,12 +1813,27 @@ _haul() {
             return 0
             ;;
         haul__subcmd__status)
-            opts="-h --watch --json --units --help"
+            opts="-h --watch --json --report --units --help"
             if [[ ${cur} == -* ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --report)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
                 --units)
                     COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
                     return 0

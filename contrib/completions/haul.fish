@@ -398,6 +398,8 @@ model=\t''
 wwn=\t''
 size=\t''
 etag=\t''"
+complete -c haul -n "__fish_haul_using_subcommand plan" -l hash -d 'Digest of all data: blake3' -r -f
+complete -c haul -n "__fish_haul_using_subcommand plan" -l manifest-block -d 'Block size of digests; default: 4M' -r -f
 complete -c haul -n "__fish_haul_using_subcommand plan" -l on-error -d 'On unreadable sectors: stop, skip, retry:N' -r -f -a "stop\t''
 skip\t''
 retry:3\t''
@@ -412,13 +414,16 @@ complete -c haul -n "__fish_haul_using_subcommand plan" -s y -l yes -d 'Overwrit
 complete -c haul -n "__fish_haul_using_subcommand plan" -s n -l dry-run -d 'Show the plan, write nothing'
 complete -c haul -n "__fish_haul_using_subcommand plan" -l restart -d 'Discard an unfinished copy to DST'
 complete -c haul -n "__fish_haul_using_subcommand plan" -l verify -d 'Have each worker read its shard back and compare it'
+complete -c haul -n "__fish_haul_using_subcommand plan" -l manifest -d 'Record the digest of each block, for haul finish --manifest'
 complete -c haul -n "__fish_haul_using_subcommand plan" -l json -d 'With --dry-run: print the plan as JSON'
 complete -c haul -n "__fish_haul_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand status" -l report -d 'Write the status as an HTML page to FILE' -r -F
 complete -c haul -n "__fish_haul_using_subcommand status" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand status" -l watch -d 'Show it again and again, until all shards are done'
 complete -c haul -n "__fish_haul_using_subcommand status" -l json -d 'Print one JSON document'
 complete -c haul -n "__fish_haul_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand finish" -l manifest -d 'Write a manifest of the whole to FILE' -r -F
 complete -c haul -n "__fish_haul_using_subcommand finish" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand finish" -l abort -d 'Abort the job: discard the unfinished destination'

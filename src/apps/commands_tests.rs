@@ -114,6 +114,7 @@ fn every_option_sets_its_field() {
     let wanted = Options {
         shard_of: None,
         is_shard: false,
+        digests_from_bytes: None,
         rescue: false,
         fills: false,
         source: "src".to_owned(),

@@ -200,6 +200,14 @@ pub(crate) fn manifest_block(text: &str) -> Result<u64, String> {
     Ok(bytes)
 }
 
+/// A digest that workers compute in parts.
+pub(crate) fn fleet_hash(text: &str) -> Result<HashKind, String> {
+    match text {
+        "blake3" => Ok(HashKind::Blake3),
+        _ => Err("accepted: blake3; no other digest can be computed in parts by several machines".to_owned()),
+    }
+}
+
 /// The digests in a list of names separated by commas.
 pub(crate) fn hashes_named(text: &str) -> Result<Vec<HashKind>, String> {
     let kinds: Vec<HashChoice> = text.split(',').map(|word| one_of(HASHES, word.trim())).collect::<Result<_, _>>()?;

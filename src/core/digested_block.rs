@@ -8,6 +8,9 @@ pub struct BlockDigests {
     pub hash: BlockHash,
     /// Block size in bytes, a power of two. Blocks begin at multiples of it, counted from the first byte of the copy.
     pub block_bytes: u64,
+    /// Where the copy begins in the whole to whose tree the digests belong, a multiple of the block size: 0 unless it
+    /// is a shard.
+    pub from_bytes: u64,
 }
 
 impl BlockDigests {

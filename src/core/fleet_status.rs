@@ -1,4 +1,5 @@
 //! How far a copy by many workers is: plain data.
+use super::BlockDigest;
 
 /// How far the job as a whole is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,9 +50,30 @@ pub struct ShardAttempt {
     pub ended: Option<String>,
 }
 
+/// A shard that is done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FinishedShard {
+    /// The shard, from 1.
+    pub shard: u64,
+    /// The attempt that finished it.
+    pub attempt: u64,
+    /// Host name.
+    pub host: String,
+    /// When that attempt began and ended, by the clock of its worker, in seconds of the Unix epoch.
+    pub began_s: i64,
+    /// See `began_s`.
+    pub ended_s: i64,
+    /// Bytes of the shard.
+    pub len_bytes: u64,
+}
+
 /// How far a copy by many workers is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FleetStatus {
+    /// Addresses of both sides.
+    pub sides: [String; 2],
+    /// Bytes of each shard but the last.
+    pub shard_bytes: u64,
     /// The job: the digest of its plan.
     pub job: String,
     /// Address of the shared state.
@@ -70,12 +92,16 @@ pub struct FleetStatus {
     pub unread_bytes: u64,
     /// Shards without an attempt.
     pub untouched_shards: u64,
+    /// Shards that are done.
+    pub done: Vec<FinishedShard>,
     /// Attempts that have not ended; whether they are alive shows only by watching them.
     pub running: Vec<ShardAttempt>,
     /// Shards whose last attempt ended without being done.
     pub failed: Vec<ShardAttempt>,
     /// Shards that two workers finished with different results.
     pub conflicts: Vec<u64>,
+    /// The BLAKE3 of all data, if the plan has a digest and every shard is done.
+    pub digest: Option<BlockDigest>,
 }
 
 impl FleetStatus {

@@ -112,7 +112,6 @@ impl HashTree {
     }
 
     /// The parts, merged and ascending: what one of several machines hands over for its range of the whole.
-    #[allow(dead_code, reason = "for shards of a plan")]
     pub fn parts(&self) -> impl Iterator<Item = Subtree> + '_ {
         self.parts.values().copied()
     }
@@ -156,7 +155,6 @@ impl HashTree {
 
 /// The digest of `len_bytes` from the parts that machines handed over, in any order; `None` if one is missing, given
 /// twice, or no part of a whole of that length.
-#[allow(dead_code, reason = "for shards of a plan")]
 pub fn merge(parts: impl IntoIterator<Item = Subtree>, len_bytes: u64) -> Option<BlockDigest> {
     let mut tree = HashTree::default();
     parts.into_iter().try_for_each(|part| tree.add(part)).ok()?;

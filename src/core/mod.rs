@@ -99,7 +99,7 @@ pub use facts::{
     QueueLimits,
 };
 pub use fence::Fence;
-pub use fleet_status::{FleetPhase, FleetStatus, ShardAttempt};
+pub use fleet_status::{FinishedShard, FleetPhase, FleetStatus, ShardAttempt};
 pub use hash_kind::HashKind;
 pub use host::Host;
 pub use http_address::HttpAddress;

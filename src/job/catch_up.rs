@@ -72,7 +72,7 @@ impl CatchUp {
         let (source, dest) = probe::both_through(&options.source, &self.dest, through)?;
         let all = plan::make(options, &source, &dest, &host(options.engine))?;
         let source_end = disks::open_source(&all.plan.source, &source)?;
-        let collector = DigestCollector::begin(options, &all.plan, &source, &[&dest])?;
+        let collector = DigestCollector::begin(options, &all.plan, &source, &[&dest], None)?;
         let plans = Plans { alone: vec![all.plan.clone()], all };
         Opened::new(options, plans, source_end, &[dest], collector, operator)
     }

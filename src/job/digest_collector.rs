@@ -4,11 +4,13 @@ use crate::core::{
     ExtentSet, Facts, HashKind, Kind, Observer, Outcome, Plan, Result, Side,
 };
 use crate::job::digested::DigestedBlockList;
+use crate::job::shard_digests::ShardDigests;
 use crate::job::whole_digest::WholeDigest;
 use crate::ledger::manifest::{Entry, Head, ManifestFile};
 use crate::ledger::{Fault, SideIdentity};
 use crate::plan::{Delta, Options};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 
@@ -25,11 +27,17 @@ pub(crate) struct DigestCollector {
 
 impl DigestCollector {
     /// Collects what `plan` needs later, and begins the requested manifest: an error is reported before the
-    /// copy begins.
+    /// copy begins. `shard` receives the blocks of a shard.
     ///
     /// # Errors
     /// The manifest cannot be created.
-    pub(crate) fn begin(options: &Options, plan: &Plan, source: &Facts, dests: &[&Facts]) -> Result<Self> {
+    pub(crate) fn begin(
+        options: &Options,
+        plan: &Plan,
+        source: &Facts,
+        dests: &[&Facts],
+        shard: Option<Arc<ShardDigests>>,
+    ) -> Result<Self> {
         let wanted = match (&options.manifest, &options.delta) {
             (Some(path), _) => Some((path, false)),
             // This manifest is updated, because it describes the dest.
@@ -45,11 +53,12 @@ impl DigestCollector {
         };
         let whole_digest = plan.digest_blocks.filter(is_merged);
         let whole_digest = whole_digest.map(|blocks| WholeDigest::new(blocks.block_bytes, is_requested));
-        let blocks = BlockThread::begin(manifest, whole_digest, plan)?;
+        let blocks = BlockThread::begin(manifest, whole_digest, shard, plan)?;
         let grid = |BlockDigests { block_bytes, .. }| Grid { block_bytes, len: plan.len.unwrap_or(u64::MAX) };
         let in_parts = options.resume || matches!(options.delta, Some(Delta::Manifest(_)));
-        let whole = plan.digest_blocks.filter(|_| in_parts).map(grid);
-        let kept = (plan.read_back.is_some() || whole.is_some()).then(DigestedBlockList::default);
+        // Earlier attempts may have copied parts of a shard.
+        let whole = plan.digest_blocks.filter(|_| in_parts || options.is_shard).map(grid);
+        let kept = (plan.read_back.is_some() || whole.is_some() && in_parts).then(DigestedBlockList::default);
         Ok(DigestCollector { kept, blocks, whole })
     }
 
@@ -124,8 +133,13 @@ struct BlockThread {
 
 impl BlockThread {
     /// `None`: nothing needs the blocks.
-    fn begin(manifest: Option<NewManifest>, whole: Option<WholeDigest>, plan: &Plan) -> Result<Option<Self>> {
-        if manifest.is_none() && whole.is_none() {
+    fn begin(
+        manifest: Option<NewManifest>,
+        whole: Option<WholeDigest>,
+        shard: Option<Arc<ShardDigests>>,
+        plan: &Plan,
+    ) -> Result<Option<Self>> {
+        if manifest.is_none() && whole.is_none() && shard.is_none() {
             return Ok(None);
         }
         let digest_at = plan.hashes.iter().position(|kind| *kind == HashKind::Blake3);
@@ -135,6 +149,7 @@ impl BlockThread {
             for block in inbox {
                 manifest.iter_mut().for_each(|manifest| manifest.add(block));
                 whole.iter_mut().for_each(|whole| whole.add(block));
+                shard.iter().for_each(|shard| shard.add(block));
             }
             (manifest, whole)
         };

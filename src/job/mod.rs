@@ -34,6 +34,7 @@ mod rescue_run;
 mod returning;
 pub(crate) mod saved;
 pub(crate) mod session;
+mod shard_digests;
 mod temperature;
 mod time_limit;
 pub(crate) mod undo;

@@ -6,6 +6,7 @@ use super::mapfile::Map;
 use super::operator::Operator;
 use super::prepared::{Confirmed, Prepared};
 use super::session::{Session, Task};
+use super::shard_digests::ShardDigests;
 use super::{concurrent_readback, estimate, read_back, time_limit};
 use crate::core::schedules;
 use crate::core::{
@@ -47,6 +48,8 @@ pub(crate) struct ShardKeeping {
     pub(crate) keeping: CheckpointPlan,
     /// The upload to which it adds parts, if the dest is an object.
     pub(crate) upload: Option<Upload>,
+    /// Receives the digests of its blocks, if the plan has a digest of all data.
+    pub(crate) digests: Option<Arc<ShardDigests>>,
 }
 
 /// One dest, open.
@@ -98,7 +101,9 @@ impl Confirmed {
         let rereads = options.resume && plans.all.plan.digests_all();
         let alone = delta.is_none() && dests.len() == 1 && !rereads;
         let estimated = if alone { estimate::of_copy(&options, &plans.all.plan, &source, &dests[0]) } else { None };
-        let collector = DigestCollector::begin(&options, &plans.all.plan, &source, &dests.iter().collect::<Vec<_>>())?;
+        let digests = shard.as_ref().and_then(|shard| shard.digests.clone());
+        let each: Vec<&Facts> = dests.iter().collect();
+        let collector = DigestCollector::begin(&options, &plans.all.plan, &source, &each, digests)?;
         let map = Map::begin(options.mapfile.as_deref())?;
         let source_end = disks::open_source(&plans.all.plan.source, &source)?;
         let (keeping, shared) = shard.map_or((None, None), |shard| (Some(shard.keeping), shard.upload));

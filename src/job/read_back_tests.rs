@@ -113,7 +113,7 @@ fn copied(source: Arc<CorruptingMemory>, dest: &Arc<CorruptingMemory>, portion: 
     let plan = plan::make(&options, &facts[0], &facts[1], &Host { ring_refused: None }).unwrap();
     let ends: Endpoints = [source, dest.clone()];
     let session = Session::new(Arc::new(AcceptAll));
-    let mut collector = DigestCollector::begin(&options, &plan, &facts[0], &[&facts[1]]).unwrap();
+    let mut collector = DigestCollector::begin(&options, &plan, &facts[0], &[&facts[1]], None).unwrap();
     let mut outcome = session.run(Task::new(&plan, &ends, &mut *schedules::make(&plan, &ends[0]), &collector));
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
     let reader: Arc<dyn Endpoint> = dest.clone();
@@ -285,7 +285,7 @@ fn followed(
     plan.read_back.as_mut().unwrap().window_bytes = Some(4 * BLOCK);
     let ends: Endpoints = [source, dest.clone()];
     let session = Session::new(Arc::new(AcceptAll));
-    let mut collector = DigestCollector::begin(&options, &plan, &facts[0], &[&facts[1]]).unwrap();
+    let mut collector = DigestCollector::begin(&options, &plan, &facts[0], &[&facts[1]], None).unwrap();
     let reader: Arc<dyn Endpoint> = dest.clone();
     let copy = |hearer: &dyn Observer| {
         let outcome = session.run(Task::new(&plan, &ends, &mut *schedules::make(&plan, &ends[0]), hearer));

@@ -144,12 +144,14 @@ pub(super) fn certainty(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut
         let because = "--verify; a stream cannot be read back";
         notes.chose("verify", choice, because);
     }
-    let wanted = judged || read_back.is_some() || hashes.contains(&HashKind::Blake3);
+    let wanted =
+        judged || read_back.is_some() || hashes.contains(&HashKind::Blake3) || options.digests_from_bytes.is_some();
     if options.resume && (wanted || !hashes.is_empty()) {
         let choice = if hashes.is_empty() { "read those blocks of the source again" } else { REREAD };
         notes.chose("digests", choice, "earlier runs kept no digests");
     }
-    let digest_blocks = wanted.then_some(BlockDigests { hash, block_bytes });
+    let digest_blocks =
+        wanted.then_some(BlockDigests { hash, block_bytes, from_bytes: options.digests_from_bytes.unwrap_or(0) });
     Ok(Certainty { hashes, digest_blocks, read_back })
 }
 

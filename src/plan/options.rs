@@ -220,6 +220,8 @@ pub struct Options {
     pub shard_of: Option<ShardWish>,
     /// It is one shard of a copy: other workers write the rest of the dest at the same time.
     pub is_shard: bool,
+    /// Each block is digested, for the tree of a whole in which the copy begins at this byte.
+    pub digests_from_bytes: Option<u64>,
     /// A slow dest does not delay the others: it is left behind and completed afterwards.
     pub independent: bool,
     /// Offset on the source; `None`: not given, 0.

@@ -105,6 +105,11 @@ pub fn finished(dest: &str, len_bytes: u64, shards: u64) -> String {
     format!("{dest} is complete: {} in {shards} shards", units::size(len_bytes))
 }
 
+/// That the manifest was written.
+pub fn has_manifest(path: &str) -> String {
+    format!("wrote manifest {}", printable(path))
+}
+
 /// That a worker may write to the destination still.
 pub fn never_ended(shard: u64, host: &str, pid: u32) -> String {
     format!(

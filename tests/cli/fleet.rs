@@ -1,5 +1,4 @@
-//! One copy by many workers: plan, shards, status, finish. HAUL_FLEET_KILLS sets the number of kills, HAUL_FLEET_SEED
-//! their moments.
+//! One copy by many workers: plan, shards, status, finish.
 use crate::support::{
     LoopDevice, ObjectServer, ScratchDir, cmp, haul_path, in_one_line, memory_dir, name, noise, scratch, state_home,
     wait_until, write_noise,
@@ -9,14 +8,13 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
 
 pub(crate) const MIB: usize = 1 << 20;
 
 /// A job in a directory: its source, its plan, and how haul runs.
 pub(crate) struct Job {
     pub(crate) dir: ScratchDir,
-    environment: Vec<(&'static str, String)>,
+    pub(crate) environment: Vec<(&'static str, String)>,
 }
 
 impl Job {
@@ -26,12 +24,16 @@ impl Job {
         job
     }
 
-    fn with_store(len: usize) -> Option<(Job, ObjectServer)> {
+    pub(crate) fn with_store(len: usize) -> Option<(Job, ObjectServer)> {
         let job = Job::new(len);
         let server = ObjectServer::start(job.dir.path())?;
-        let mut environment = server.environment().to_vec();
-        environment.push(("HAUL_HTTP_TIMEOUT", "20".to_owned()));
+        let environment = job.environment_of(&server);
         Some((Job { environment, ..job }, server))
+    }
+
+    pub(crate) fn environment_of(&self, server: &ObjectServer) -> Vec<(&'static str, String)> {
+        let own = ("HAUL_HTTP_TIMEOUT", "20".to_owned());
+        server.environment().into_iter().chain([own]).collect()
     }
 
     pub(crate) fn path(&self, file: &str) -> PathBuf {
@@ -42,7 +44,7 @@ impl Job {
         self.path("source")
     }
 
-    fn command(&self, words: &[&str]) -> Command {
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(haul_path());
         command.args(words).current_dir(self.dir.path()).env("XDG_STATE_HOME", state_home());
         command.envs(self.environment.iter().cloned()).stdin(Stdio::null());
@@ -64,36 +66,36 @@ impl Job {
         serde_json::from_str(&plan).unwrap()
     }
 
-    fn shard(&self, which: &str) -> (i32, String) {
+    pub(crate) fn shard(&self, which: &str) -> (i32, String) {
         let (status, _, messages) = self.run(&["copy", "--plan", "plan.json", "--shard", which]);
         (status, messages)
     }
 
     #[track_caller]
-    fn copies(&self, which: &[&str]) {
+    pub(crate) fn copies(&self, which: &[&str]) {
         for which in which {
             let (status, messages) = self.shard(which);
             assert_eq!(status, 0, "{which}: {messages}");
         }
     }
 
-    fn worker(&self, which: &str) -> Child {
+    pub(crate) fn worker(&self, which: &str) -> Child {
         let mut command = self.command(&["copy", "--plan", "plan.json", "--shard", which]);
         command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    fn status(&self) -> Value {
+    pub(crate) fn status(&self) -> Value {
         let (status, text, messages) = self.run(&["status", "--json", "plan.json"]);
         assert_eq!(status, 0, "{messages}");
         serde_json::from_str(&text).unwrap()
     }
 
-    fn finish(&self) -> (i32, String) {
+    pub(crate) fn finish(&self) -> (i32, String) {
         let (status, _, messages) = self.run(&["finish", "plan.json"]);
         (status, messages)
     }
 
-    fn files(&self) -> Vec<String> {
+    pub(crate) fn files(&self) -> Vec<String> {
         let files = fs::read_dir(self.dir.path()).unwrap().map(|file| file.unwrap().file_name());
         let mut files: Vec<String> = files.map(|file| file.into_string().unwrap()).collect();
         files.sort();
@@ -102,18 +104,18 @@ impl Job {
 }
 
 /// Bytes that an attempt claims.
-fn copied_bytes(attempt: &Path) -> u64 {
+pub(crate) fn copied_bytes(attempt: &Path) -> u64 {
     let text = fs::read_to_string(attempt).unwrap_or_default();
     serde_json::from_str::<Value>(&text).ok().and_then(|record| record["copied_bytes"].as_u64()).unwrap_or(0)
 }
 
 /// The status and the messages of a worker that was started.
-fn ended(child: Child) -> (Option<i32>, String) {
+pub(crate) fn ended(child: Child) -> (Option<i32>, String) {
     let Output { status, stderr, .. } = child.wait_with_output().unwrap();
     (status.code(), in_one_line(stderr))
 }
 
-fn signal(child: &Child, signal: Signal) {
+pub(crate) fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
 }
 
@@ -268,37 +270,6 @@ fn a_shard_whose_worker_was_killed_continues_from_what_is_durable() {
 }
 
 #[test]
-fn a_copy_is_complete_after_random_workers_were_killed() {
-    let number =
-        |name: &str, by_default: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(by_default);
-    let (kills, seed) = (number("HAUL_FLEET_KILLS", 6), number("HAUL_FLEET_SEED", 1));
-    let mut random = fastrand::Rng::with_seed(seed);
-    let job = Job::new(12 * MIB);
-    job.plan("dest", &["--shards", "3", "--lease", "2s", "--limit", "16M"]);
-    let mut workers: Vec<Child> = ["1/3", "2/3", "3/3"].map(|which| job.worker(which)).into();
-    for _ in 0..kills {
-        std::thread::sleep(Duration::from_millis(random.u64(..120)));
-        let at = random.usize(..3);
-        let next = job.worker(["1/3", "2/3", "3/3"][at]);
-        let mut killed = std::mem::replace(&mut workers[at], next);
-        let _ = killed.kill();
-        killed.wait().unwrap();
-    }
-    for (which, worker) in ["1/3", "2/3", "3/3"].into_iter().zip(workers) {
-        let (mut status, mut messages) = ended(worker);
-        // On a busy machine a worker may not give its sign of life in time: then its engine starts it again.
-        while status == Some(1) {
-            let again = job.shard(which);
-            (status, messages) = (Some(again.0), again.1);
-        }
-        assert_eq!(status, Some(0), "seed {seed}, shard {which}: {messages}");
-    }
-    let (status, messages) = job.finish();
-    assert_eq!(status, 0, "seed {seed}: {messages}");
-    cmp(job.source(), job.path("dest"));
-}
-
-#[test]
 fn two_workers_write_one_device_at_a_time() {
     let job = Job::new(8 * MIB);
     let backing = memory_dir();
@@ -364,37 +335,4 @@ fn an_upload_that_the_store_discarded_is_refused_and_not_retried() {
     assert_eq!(job.run(&["journal", "abort", "--yes", "s3://vault/big", id]).0, 0);
     let (status, messages) = job.shard("1/2");
     assert!(status == 3 && messages.contains("does not exist any more"), "{messages}");
-}
-
-/// A worker that is stopped longer than its lease, and continues when the object is complete.
-#[test]
-fn a_worker_that_was_suspended_changes_nothing_when_it_continues() {
-    let Some((job, server)) = Job::with_store(17 * MIB) else { return };
-    job.plan("s3://vault/big", &["--shards", "1", "--state", "state", "--lease", "3s", "--limit", "6M"]);
-    let late = (1..).find_map(|number| {
-        let (mut late, attempt) = (job.worker("1/1"), job.path(&format!("state/shard/0001/attempt-{number}")));
-        let has_beaten = || fs::read_to_string(&attempt).is_ok_and(|text| !text.contains("\"beat\":0,"));
-        // On a busy machine it ends at once, because it could not give its sign of life in time.
-        wait_until(|| has_beaten() || late.try_wait().unwrap().is_some());
-        late.try_wait().unwrap().is_none().then(|| {
-            signal(&late, Signal::STOP);
-            late
-        })
-    });
-    let late = late.unwrap();
-    loop {
-        match job.shard("1/1") {
-            (0, _) => break,
-            // On a busy machine it could not give its sign of life in time.
-            (status, messages) => assert_eq!(status, 1, "{messages}"),
-        }
-    }
-    let (status, messages) = job.finish();
-    assert_eq!(status, 0, "{messages}");
-    cmp(job.source(), server.file("big"));
-    signal(&late, Signal::CONT);
-    let (status, messages) = ended(late);
-    assert!(status == Some(1), "{messages}");
-    cmp(job.source(), server.file("big"));
-    assert_eq!(job.finish().0, 0);
 }

@@ -32,7 +32,10 @@ mod files;
 #[cfg(feature = "objects")]
 mod fleet;
 #[cfg(feature = "objects")]
+mod fleet_digest;
+mod fleet_failures;
 mod fleet_jobs;
+mod fleet_kills;
 mod generated;
 mod help;
 #[cfg(feature = "http")]

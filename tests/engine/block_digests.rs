@@ -48,7 +48,7 @@ fn expected(bytes: &[u8]) -> Vec<DigestedBlock> {
 }
 
 fn digesting(plan: Plan) -> Plan {
-    Plan { digest_blocks: Some(BlockDigests { hash: HASH, block_bytes: BLOCK }), ..plan }
+    Plan { digest_blocks: Some(BlockDigests { hash: HASH, block_bytes: BLOCK, from_bytes: 0 }), ..plan }
 }
 
 /// Bytes with some blocks of zeros.

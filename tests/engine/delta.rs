@@ -51,7 +51,8 @@ proptest! {
         plan.write_order = if ordered { WriteOrder::Submitted } else { WriteOrder::Any };
         plan.tuning.bursts = if bursts { haul::core::Bursts::Always } else { haul::core::Bursts::Never };
         plan.hashes = if hashed { vec![HashKind::Xxh3] } else { vec![] };
-        plan.digest_blocks = hashed.then_some(BlockDigests { hash: BlockHash::Blake3Tree, block_bytes: 65536 });
+        let digests = BlockDigests { hash: BlockHash::Blake3Tree, block_bytes: 65536, from_bytes: 0 };
+        plan.digest_blocks = hashed.then_some(digests);
         [plan.source.moves_head, plan.dest.moves_head] = heads;
         let mut after = before.clone();
         after.resize(before.len().max(seek + len), 0);

@@ -333,6 +333,7 @@ impl Words for CopyArguments {
             source: self.source.map(|source| address("SRC", source)).transpose()?.unwrap_or_default(),
             shard_of: self.shard.wish()?,
             is_shard: false,
+            digests_from_bytes: None,
             dest: self.dest.map(|dest| address("DST", dest)).transpose()?.unwrap_or_default(),
             choose_from: self.choosing.from.unwrap_or_default(),
             choose_max_bytes: self.choosing.max,

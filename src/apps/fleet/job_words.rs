@@ -7,12 +7,14 @@ use crate::cli::help::{ENVIRONMENT, FILES};
 use crate::cli::words::address;
 use clap::{Parser, ValueHint};
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 const STATUS_EXAMPLES: &str = include_str!("help/status-examples.txt");
 const STATUS_EXIT: &str = include_str!("help/status-exit.txt");
 const FINISH_EXAMPLES: &str = include_str!("help/finish-examples.txt");
 const FINISH_EXIT: &str = include_str!("help/finish-exit.txt");
-const SEE_ALSO: &str = "# SEE ALSO\nhaul(1), haul-plan(1), haul-copy(1), haul-finish(1), haul-status(1)\n";
+const SEE_ALSO: &str =
+    "# SEE ALSO\nhaul(1), haul-plan(1), haul-copy(1), haul-finish(1), haul-status(1), haul-fleet(7)\n";
 
 /// Show how far a copy by many machines is
 ///
@@ -32,6 +34,13 @@ pub(crate) struct StatusArguments {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
+
+    /// Write the status as an HTML page to FILE
+    ///
+    /// Write a page with the shards by place and over time, the hosts, and the attempts; with --watch, again with each
+    /// look. Only an older page or an empty file is replaced.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    report: Option<PathBuf>,
 }
 
 impl Words for StatusArguments {
@@ -40,11 +49,12 @@ impl Words for StatusArguments {
     const PAGE: &'static [&'static str] = &[STATUS_EXIT, ENVIRONMENT, FILES, STATUS_EXAMPLES, SEE_ALSO];
 
     fn into_options(self) -> Result<StatusOptions, UsageError> {
-        Ok(StatusOptions { plan: address("PLAN", self.plan)?, watch: self.watch, json: self.json })
+        let StatusArguments { watch, json, report, .. } = self;
+        Ok(StatusOptions { plan: address("PLAN", self.plan)?, watch, json, report })
     }
 
     fn run(asked: &StatusOptions, call: &Call<'_>) -> crate::core::Result<Exit> {
-        status::show(asked, call.out)
+        status::show(asked, call)
     }
 
     fn json_report(asked: &StatusOptions) -> Option<&'static str> {
@@ -56,7 +66,9 @@ impl Words for StatusArguments {
 ///
 /// When every shard is done, make the destination what it is to be: join the parts of an object, or give a file its
 /// name. No data is read or copied. If shards are missing, nothing changes, and haul prints the commands that copy
-/// them. haul waits for workers that have not recorded their end, for as long as they give signs of life.
+/// them. If the plan has a digest (haul plan --hash, --manifest), haul merges what the workers recorded and prints it;
+/// it equals that of b3sum. haul waits for workers that have not recorded their end, for as long as they give signs of
+/// life.
 #[derive(Debug, Parser)]
 #[command(name = "finish")]
 pub(crate) struct FinishArguments {
@@ -75,6 +87,13 @@ pub(crate) struct FinishArguments {
     #[arg(long, short = 'y', requires = "abort")]
     yes: bool,
 
+    /// Write a manifest of the whole to FILE
+    ///
+    /// Write a manifest from the digests that the workers recorded; the plan was made with haul plan --manifest. It is
+    /// that of haul copy --manifest. An existing file is not replaced.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "abort")]
+    manifest: Option<OsString>,
+
     /// Print one JSON document
     #[arg(long, conflicts_with = "abort")]
     json: bool,
@@ -87,7 +106,8 @@ impl Words for FinishArguments {
 
     fn into_options(self) -> Result<FinishOptions, UsageError> {
         let plan = address("PLAN", self.plan)?;
-        Ok(FinishOptions { plan, abort: self.abort, yes: self.yes, json: self.json })
+        let manifest = self.manifest.map(|path| address("--manifest", path)).transpose()?;
+        Ok(FinishOptions { plan, manifest, abort: self.abort, yes: self.yes, json: self.json })
     }
 
     fn run(asked: &FinishOptions, call: &Call<'_>) -> crate::core::Result<Exit> {

@@ -9,8 +9,9 @@ use crate::cli::expect;
 use crate::cli::help::{self, ENVIRONMENT, EXIT_STATUS, FILES, SIZES};
 use crate::cli::on_error;
 use crate::cli::words::{self, LimitChoice, address};
-use crate::core::{OnError, Portion};
+use crate::core::{BlockHash, HashKind, OnError, Portion};
 use crate::job::fleet::planning::{FleetWish, Sizing};
+use crate::ledger::fleet::FleetDigest;
 use crate::plan::{Expectation, Options, When};
 use clap::{Parser, ValueHint};
 use std::ffi::OsString;
@@ -18,7 +19,7 @@ use std::time::Duration;
 
 const EXAMPLES: &str = include_str!("help/plan-examples.txt");
 const STATE: &str = include_str!("help/state.txt");
-const SEE_ALSO: &str = "# SEE ALSO\nhaul(1), haul-copy(1), haul-status(1), haul-finish(1)\n";
+const SEE_ALSO: &str = "# SEE ALSO\nhaul(1), haul-copy(1), haul-status(1), haul-finish(1), haul-fleet(7)\n";
 
 /// The properties of one `--expect`. An alias, so that clap treats it as one value.
 type Expectations = Vec<Expectation>;
@@ -58,7 +59,7 @@ pub(crate) struct PlanArguments {
     #[arg(long, value_name = "ENGINE", value_enum, hide_possible_values = true, help_heading = "Jobs")]
     #[arg(conflicts_with_all = [
         "destination", "shard_size", "shards", "state", "lease", "skip", "seek", "count", "yes", "expect", "dry_run",
-        "restart", "verify", "on_error", "sparse", "limit",
+        "restart", "verify", "hash", "manifest", "manifest_block", "on_error", "sparse", "limit",
     ])]
     emit: Option<FleetEngine>,
 
@@ -131,6 +132,28 @@ pub(crate) struct PlanArguments {
     #[arg(long, help_heading = "Safety")]
     verify: bool,
 
+    /// Digest of all data: blake3
+    ///
+    /// Have the workers compute the digest of all data, which haul finish prints: the same as b3sum prints for the
+    /// source. Each worker records values of its shard, so that nothing is read a second time. Only BLAKE3 can be
+    /// computed in parts.
+    #[arg(long, value_name = "HASH", value_parser = words::fleet_hash, help_heading = "Safety")]
+    hash: Option<HashKind>,
+
+    /// Record the digest of each block, for haul finish --manifest
+    ///
+    /// Have each worker record the digests of its blocks in the shared state, with each checkpoint, so that haul finish
+    /// --manifest FILE writes a manifest of the whole. Includes --hash blake3.
+    #[arg(long, help_heading = "Safety")]
+    manifest: bool,
+
+    /// Block size of digests; default: 4M
+    ///
+    /// Block size of --hash and --manifest, a power of two from 64K to 1G. Shards are a multiple of it.
+    #[arg(long, value_name = "SIZE", value_parser = words::manifest_block, allow_hyphen_values = true)]
+    #[arg(help_heading = "Safety", hide_short_help = true)]
+    manifest_block: Option<u64>,
+
     /// On unreadable sectors: stop, skip, retry:N
     #[arg(long, value_name = "HOW", value_parser = on_error::parse, default_value = "stop", help_heading = "Safety")]
     #[arg(hide_default_value = true)]
@@ -156,6 +179,9 @@ pub(crate) struct PlanArguments {
 /// Bytes of a shard by default.
 const SHARD_BYTES: u64 = 64 << 30;
 
+/// Block size of digests by default.
+const DIGEST_BLOCK_BYTES: u64 = 4 << 20;
+
 /// Lease by default.
 const LEASE: Duration = Duration::from_secs(90);
 
@@ -180,7 +206,12 @@ impl Words for PlanArguments {
             None => Sizing::ShardBytes(self.shard_size.unwrap_or(SHARD_BYTES)),
         };
         let state = self.state.map(|state| address("--state", state)).transpose()?;
-        let wish = FleetWish { sizing, state, lease: self.lease.unwrap_or(LEASE) };
+        let digest = (self.hash.is_some() || self.manifest).then(|| FleetDigest {
+            algorithm: BlockHash::Blake3Tree,
+            block_bytes: self.manifest_block.unwrap_or(DIGEST_BLOCK_BYTES),
+            manifest: self.manifest,
+        });
+        let wish = FleetWish { sizing, state, lease: self.lease.unwrap_or(LEASE), digest };
         let options = Options {
             source,
             dest: address("DST", self.dest.unwrap_or_default())?,

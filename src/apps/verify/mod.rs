@@ -53,7 +53,7 @@ fn against_manifest(options: &Options, path: &str, words: &[String], out: Out) -
     let copy = DigestedCopy {
         address: path.to_owned(),
         len: manifest.closing.len_bytes,
-        digests: BlockDigests { hash: head.algorithm, block_bytes: head.block_bytes },
+        digests: BlockDigests { hash: head.algorithm, block_bytes: head.block_bytes, from_bytes: 0 },
         map: map_on(options, &manifest, &dest)?,
         is_range: is_range(&manifest),
     };

@@ -13,6 +13,8 @@ const ZERO_RUN_BYTES_MAX: u64 = 64 << 30;
 /// Blocks of zeros are not digested, whether they were read or not, so that the result does not depend on that.
 pub(super) struct BlockMaker {
     block_bytes: u64,
+    /// Where the stream begins in the whole to whose tree the digests belong.
+    from_bytes: u64,
     hasher: Hasher,
     /// The part of the current block that was added so far.
     block: Extent,
@@ -23,6 +25,7 @@ pub(super) struct BlockMaker {
     hash: BlockHash,
     /// The BLAKE3 of the first block alone, as long as the stream has no other.
     lone: Option<BlockDigest>,
+    /// No block was before the current one, in the whole too.
     is_first: bool,
 }
 
@@ -44,7 +47,7 @@ impl Hasher {
 
 impl BlockMaker {
     /// An empty stream.
-    pub(super) fn new(BlockDigests { hash, block_bytes }: BlockDigests) -> Self {
+    pub(super) fn new(BlockDigests { hash, block_bytes, from_bytes }: BlockDigests) -> Self {
         let hasher = match hash {
             BlockHash::Blake3Tree | BlockHash::Blake3 => Hasher::Blake3(Box::default()),
             BlockHash::Sha256 => Hasher::Sha256(Sha256::new()),
@@ -52,13 +55,14 @@ impl BlockMaker {
         let nothing = Extent::new(0, 0);
         BlockMaker {
             block_bytes,
+            from_bytes,
             hasher,
             block: nothing,
             all_zero: true,
             zero_run: nothing,
             hash,
             lone: None,
-            is_first: true,
+            is_first: from_bytes == 0,
         }
     }
 
@@ -112,8 +116,8 @@ impl BlockMaker {
     /// part of the tree, and its digest is not compared.
     fn place(&mut self) {
         if let (BlockHash::Blake3Tree, Hasher::Blake3(hasher)) = (self.hash, &mut self.hasher) {
-            let offset = if self.block.offset.is_multiple_of(self.block_bytes) { self.block.offset } else { 0 };
-            hasher.set_input_offset(offset);
+            let is_part = self.block.offset.is_multiple_of(self.block_bytes);
+            hasher.set_input_offset(if is_part { self.from_bytes + self.block.offset } else { 0 });
         }
     }
 
@@ -191,7 +195,7 @@ mod tests {
     const HASHES: [BlockHash; 3] = [BlockHash::Blake3Tree, BlockHash::Blake3, BlockHash::Sha256];
 
     fn made(hash: BlockHash, pieces: &[(u64, Vec<u8>, bool)]) -> Vec<DigestedBlock> {
-        let mut maker = BlockMaker::new(BlockDigests { hash, block_bytes: BLOCK });
+        let mut maker = BlockMaker::new(BlockDigests { hash, block_bytes: BLOCK, from_bytes: 0 });
         let mut found = Vec::new();
         for (offset, bytes, unread) in pieces {
             let given = (!unread).then_some(&bytes[..]);
@@ -249,7 +253,8 @@ mod tests {
     #[test]
     fn a_stream_of_one_block_has_the_digest_of_the_whole() {
         let lone = |pieces: &[(u64, &[u8])]| {
-            let mut maker = BlockMaker::new(BlockDigests { hash: BlockHash::Blake3Tree, block_bytes: BLOCK });
+            let mut maker =
+                BlockMaker::new(BlockDigests { hash: BlockHash::Blake3Tree, block_bytes: BLOCK, from_bytes: 0 });
             pieces.iter().for_each(|(offset, bytes)| maker.add(*offset, bytes.len() as u64, Some(bytes), |_| {}));
             maker.finish(|_| {});
             maker.lone()
@@ -263,8 +268,21 @@ mod tests {
     }
 
     #[test]
+    fn a_stream_that_begins_within_a_whole_has_the_values_of_its_tree() {
+        let from_bytes = 6 * BLOCK;
+        let digests = BlockDigests { hash: BlockHash::Blake3Tree, block_bytes: BLOCK, from_bytes };
+        let (mut maker, mut found) = (BlockMaker::new(digests), Vec::new());
+        maker.add(0, 1500, Some(&[7; 1500]), |block| found.push(block));
+        maker.finish(|block| found.push(block));
+        let value = |offset, len| BlockHash::Blake3Tree.digest(from_bytes + offset, &vec![7; len]);
+        let expected = [(Extent::new(0, 1024), value(0, 1024)), (Extent::new(1024, 476), value(1024, 476))];
+        assert_eq!(found, expected.map(|(extent, digest)| DigestedBlock { extent, digest: Some(digest) }));
+    }
+
+    #[test]
     fn zeros_are_reported_in_runs_of_limited_length() {
-        let mut maker = BlockMaker::new(BlockDigests { hash: BlockHash::Blake3Tree, block_bytes: 1 << 30 });
+        let mut maker =
+            BlockMaker::new(BlockDigests { hash: BlockHash::Blake3Tree, block_bytes: 1 << 30, from_bytes: 0 });
         let (mut found, len) = (Vec::new(), 3 * ZERO_RUN_BYTES_MAX / 2);
         maker.add(0, len, None, |block| found.push(block.extent));
         maker.add(len, 5, Some(&[1; 5]), |block| found.push(block.extent));

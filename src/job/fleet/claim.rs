@@ -91,10 +91,7 @@ impl Claiming {
             // The newest that can be read: each attempt has all that the one before it had.
             for number in (1..=listed.last_attempt).rev() {
                 let Some(older) = place.attempt(number)? else { continue };
-                let durable = older.durable();
-                record.copied_bytes = durable.total_bytes();
-                record.already_bytes = record.copied_bytes;
-                record.claim(&durable, &crate::core::ExtentSet::new());
+                record.continue_from(&older);
                 break;
             }
             let text = record.to_text().map_err(|fault| fault.into_error("attempt"))?;

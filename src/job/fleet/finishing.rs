@@ -1,8 +1,9 @@
 //! The end of a job: what all workers copied becomes the destination.
 use super::host::{runs, since_boot};
 use super::job_of::Job;
+use super::manifest::FleetManifest;
 use super::names;
-use super::overview::{Overview, attempts_of};
+use super::overview::{Overview, attempts_of, dest_address};
 use crate::core::{Address, Error, ExtentSet, FleetPhase, FleetStatus, Kind, ObjectAddress, Result, Side};
 use crate::disks::object;
 use crate::files::{DirectoryEntry, FileError, Opening};
@@ -30,6 +31,8 @@ pub(crate) struct Committed {
     pub(crate) unread: ExtentSet,
     /// Attempts that never recorded their end: they might write to the destination still. Host and process.
     pub(crate) silent: Vec<(u64, String, u32)>,
+    /// The manifest that was written.
+    pub(crate) manifest: Option<String>,
 }
 
 /// How a finish waits for workers that have not recorded their end.
@@ -47,11 +50,13 @@ impl<'a> Waiting<'a> {
     }
 }
 
-/// Completes the destination, if every shard is done.
+/// Completes the destination, if every shard is done, and writes a manifest of the whole to a new file.
 ///
 /// # Errors
-/// Refused if the job was given up; Io if shards contradict each other, or the state or the destination fails.
-pub(crate) fn finish(job: &Job, waiting: &Waiting<'_>) -> Result<FinishEnd> {
+/// Refused if the job was given up; Usage if it has no digests for a manifest; Io if shards contradict each other, or
+/// the state, the destination or the manifest fails.
+pub(crate) fn finish(job: &Job, manifest: Option<&str>, waiting: &Waiting<'_>) -> Result<FinishEnd> {
+    manifest.map_or(Ok(()), |path| FleetManifest::check(job, path))?;
     let overview = Overview::read(job)?;
     let status = overview.status(job);
     if overview.phase == FleetPhase::Aborted {
@@ -64,6 +69,8 @@ pub(crate) fn finish(job: &Job, waiting: &Waiting<'_>) -> Result<FinishEnd> {
     }
     check_agree(overview.conflicts().first().copied())?;
     check_complete(&job.plan, &overview.done)?;
+    check_digest(&job.plan, status.digest.is_some())?;
+    let manifest = manifest.map(|path| FleetManifest::write(job, &overview.done, path)).transpose()?;
     let mut silent = Vec::new();
     if overview.phase != FleetPhase::Done {
         job.state.create(names::FINISHING, "")?;
@@ -80,11 +87,12 @@ pub(crate) fn finish(job: &Job, waiting: &Waiting<'_>) -> Result<FinishEnd> {
         commit(&job.plan, &overview.done)?;
         job.state.create(names::DONE, "")?;
     }
+    let manifest = manifest.map(|manifest| manifest.close(status.digest)).transpose()?;
     let unread = overview.done.iter().flat_map(|done| done.unread().iter().collect::<Vec<_>>()).collect();
-    let dest = job.plan.final_path.clone().unwrap_or_else(|| job.plan.dest.address.clone());
+    let dest = dest_address(&job.plan);
     let status = FleetStatus { phase: FleetPhase::Done, ..status };
     let silent = silent.into_iter().map(|record| (record.shard, record.worker.host, record.worker.pid)).collect();
-    Ok(FinishEnd::Committed(Box::new(Committed { status, dest, unread, silent })))
+    Ok(FinishEnd::Committed(Box::new(Committed { status, dest, unread, silent, manifest })))
 }
 
 /// Refuses a shard that two workers finished with different results.
@@ -103,6 +111,15 @@ fn check_complete(plan: &FleetPlan, done: &[ShardDone]) -> Result<()> {
         Some(wrong) => Err(Error::new(Kind::Io, format!("the record of shard {} has another length", wrong.shard))),
         None => Ok(()),
     }
+}
+
+/// If the plan has a digest of all data, the shards have to give it.
+fn check_digest(plan: &FleetPlan, is_known: bool) -> Result<()> {
+    if plan.digest.is_none() || is_known {
+        return Ok(());
+    }
+    let what = "the digests that the workers recorded are not those of one whole";
+    Err(Error::new(Kind::Io, what).advise("Compare the records in the shared state, or plan the copy again."))
 }
 
 /// Waits until no attempt that has not recorded its end gives a sign of life, and returns those.

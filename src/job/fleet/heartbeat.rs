@@ -1,10 +1,12 @@
 //! The signs of life of a worker. One that cannot give them, or sees that it is no longer wanted, ends itself.
 use super::claim::ShardPlace;
 use super::names::{self, Listed};
-use crate::core::{CheckpointSink, Error, ExtentSet, Fence, Kept, Kind, Result, locked};
+use crate::core::{CheckpointSink, DigestedBlock, Error, ExtentSet, Fence, Kept, Kind, Result, locked};
 use crate::disks::object::SharedState;
 use crate::engine::Endpoints;
-use crate::ledger::fleet::{AttemptRecord, FleetPlan};
+use crate::job::shard_digests::{DurableValues, ShardDigests, ValuedBlock};
+use crate::ledger::fleet::{AttemptRecord, FleetPlan, ShardBlocks};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
@@ -17,6 +19,8 @@ pub(crate) struct Attempt {
     pub(crate) job: String,
     pub(crate) fence: Arc<Fence>,
     record: Mutex<AttemptRecord>,
+    /// Number of texts with digests of blocks so far.
+    pieces: AtomicU64,
     /// What is cancelled if the worker has to end.
     ends: Mutex<Option<Endpoints>>,
 }
@@ -31,7 +35,15 @@ impl Attempt {
         created: Duration,
     ) -> Attempt {
         let fence = Arc::new(Fence::new(clock, created + allowed(&plan)));
-        Attempt { state, job: record.job.clone(), plan, fence, record: Mutex::new(record), ends: Mutex::default() }
+        Attempt {
+            state,
+            job: record.job.clone(),
+            plan,
+            fence,
+            record: Mutex::new(record),
+            pieces: AtomicU64::new(0),
+            ends: Mutex::default(),
+        }
     }
 
     /// Time between two signs of life.
@@ -97,10 +109,38 @@ impl Attempt {
     }
 
     /// Remembers what is durable, for the next sign of life.
-    fn claim(&self, durable: &ExtentSet, unread: &ExtentSet) {
+    fn claim(&self, DurableValues { bytes, values }: &DurableValues, unread: &ExtentSet) {
         let mut record = locked(&self.record);
-        record.claim(durable, unread);
-        record.copied_bytes = durable.total_bytes();
+        record.claim_with_values(bytes, unread, values);
+        record.copied_bytes = bytes.total_bytes();
+    }
+
+    /// Records the digests of blocks that are durable now, for a manifest of the whole; returns what may be claimed.
+    ///
+    /// # Errors
+    /// Io if the state does not answer: then they are recorded later.
+    pub(crate) fn record_digests(&self, digests: &ShardDigests, durable: &ExtentSet) -> Result<DurableValues> {
+        let ready = digests.ready(durable);
+        let has_manifest = self.plan.digest.as_ref().is_some_and(|digest| digest.manifest);
+        if has_manifest && !ready.is_empty() {
+            let AttemptRecord { job, shard, attempt, .. } = self.record();
+            let number = self.pieces.fetch_add(1, Relaxed) + 1;
+            let mut blocks: Vec<DigestedBlock> = Vec::new();
+            for ValuedBlock { block, .. } in &ready {
+                match blocks.last_mut() {
+                    Some(DigestedBlock { extent, digest: None })
+                        if block.digest.is_none() && extent.end() == block.extent.offset =>
+                    {
+                        extent.len += block.extent.len;
+                    }
+                    _ => blocks.push(*block),
+                }
+            }
+            let blocks = ShardBlocks { job, shard, attempt, blocks, ..ShardBlocks::default() };
+            let text = blocks.to_text().map_err(|fault| fault.into_error("digests of blocks"))?;
+            self.state.replace(&names::blocks(&self.plan, shard, attempt, number), &text)?;
+        }
+        Ok(digests.record(&ready))
     }
 
     fn write(&self, record: &AttemptRecord) -> Result<()> {
@@ -174,12 +214,26 @@ pub(crate) struct ShardCheckpoints {
     wake: Option<Sender<()>>,
     durable: ExtentSet,
     unread: ExtentSet,
+    digests: Option<Arc<ShardDigests>>,
 }
 
 impl ShardCheckpoints {
-    /// `already` is durable since earlier attempts.
-    pub(crate) fn new(attempt: Arc<Attempt>, wake: Option<Sender<()>>, already: ExtentSet) -> Self {
-        ShardCheckpoints { attempt, wake, durable: already, unread: ExtentSet::new() }
+    /// `already` is durable since earlier attempts. With `digests`, only blocks that have one are recorded.
+    pub(crate) fn new(
+        attempt: Arc<Attempt>,
+        wake: Option<Sender<()>>,
+        already: ExtentSet,
+        digests: Option<Arc<ShardDigests>>,
+    ) -> Self {
+        ShardCheckpoints { attempt, wake, durable: already, unread: ExtentSet::new(), digests }
+    }
+
+    fn recorded(&self) -> Result<DurableValues> {
+        match &self.digests {
+            Some(_) if self.attempt.plan.is_one_block() => Ok(DurableValues::default()),
+            Some(digests) => self.attempt.record_digests(digests, &self.durable),
+            None => Ok(DurableValues { bytes: self.durable.clone(), values: Vec::new() }),
+        }
     }
 }
 
@@ -187,7 +241,10 @@ impl CheckpointSink for ShardCheckpoints {
     fn keep(&mut self, kept: &Kept, unread: &ExtentSet) -> Result<()> {
         self.durable.insert_all(&kept.bytes);
         self.unread.insert_all(unread);
-        self.attempt.claim(&self.durable, &self.unread);
+        // A state that does not answer ends the copy by its fence, or has the next checkpoint.
+        if let Ok(recorded) = self.recorded() {
+            self.attempt.claim(&recorded, &self.unread);
+        }
         // The thread has ended with the lease: the copy ends too.
         if let Some(wake) = &self.wake {
             let _ = wake.send(());

@@ -6,6 +6,7 @@ pub(crate) mod finishing;
 mod heartbeat;
 mod host;
 pub(crate) mod job_of;
+mod manifest;
 mod names;
 pub(crate) mod overview;
 pub(crate) mod planning;

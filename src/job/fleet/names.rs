@@ -29,6 +29,16 @@ pub(crate) fn shard_done(plan: &FleetPlan, shard: u64) -> String {
     format!("{}/done", folder(plan, shard))
 }
 
+/// Digests of blocks of a shard that one attempt made durable: its piece `number`, from 1.
+pub(crate) fn blocks(plan: &FleetPlan, shard: u64, attempt: u64, number: u64) -> String {
+    format!("{}/blocks-{attempt}-{number}", folder(plan, shard))
+}
+
+/// The attempt of a name of [`blocks`]; `None`: it is another name.
+pub(crate) fn attempt_of_blocks(name: &str) -> Option<u64> {
+    name.rsplit('/').next()?.strip_prefix("blocks-")?.split('-').next()?.parse().ok()
+}
+
 /// That a shard is to be left alone, because the job was given up.
 pub(crate) fn shard_stop(plan: &FleetPlan, shard: u64) -> String {
     format!("{}/stop", folder(plan, shard))
@@ -88,6 +98,9 @@ mod tests {
         assert_eq!(names[0], "shard/0003/attempt-9");
         let listed = Listed::of(&names);
         assert_eq!((listed.last_attempt, listed.is_done, listed.is_stopped), (10, true, false));
+        let piece = blocks(&plan, 3, 2, 7);
+        assert_eq!((attempt_of_blocks(&piece), attempt_of_blocks(&names[0])), (Some(2), None));
+        assert_eq!(Listed::of(&[piece]), Listed::default());
         let listed = Listed::of(&[shard_stop(&plan, 3), conflict(&plan, 3, 1), "shard/0003/attempt-x".to_owned()]);
         assert_eq!((listed.last_attempt, listed.is_stopped, listed.has_conflict), (0, true, true));
         assert_eq!((shard_of(&names[0]), shard_of("plan.json"), shard_of("shard/x/done")), (Some(3), None, None));

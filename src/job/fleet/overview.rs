@@ -2,8 +2,9 @@
 use super::claim::ShardPlace;
 use super::job_of::Job;
 use super::names::{self, Listed};
-use crate::core::{Error, FleetPhase, FleetStatus, Kind, Result, ShardAttempt};
-use crate::ledger::fleet::{AttemptRecord, ShardDone};
+use crate::core::hash_tree::merge;
+use crate::core::{BlockDigest, Error, FinishedShard, FleetPhase, FleetStatus, Kind, Result, ShardAttempt};
+use crate::ledger::fleet::{AttemptRecord, FleetPlan, ShardDone};
 
 /// All that workers have recorded.
 pub(crate) struct Overview {
@@ -66,11 +67,19 @@ impl Overview {
         self.last.iter().map(|record| record.shard)
     }
 
+    /// The digest of all data; `None`: a shard is missing, or the plan has no digest.
+    pub(super) fn digest(&self, job: &Job) -> Option<BlockDigest> {
+        let is_whole = job.plan.digest.is_some() && self.done.len() as u64 == job.plan.shards;
+        is_whole.then(|| merge(self.done.iter().flat_map(|done| done.values.iter().copied()), job.plan.len_bytes))?
+    }
+
     /// The status, for people and programs.
     pub(crate) fn status(&self, job: &Job) -> FleetStatus {
         let (ended, running): (Vec<_>, Vec<_>) = self.last.iter().map(shown).partition(|last| last.ended.is_some());
         let of_done: u64 = self.done.iter().map(|done| done.len_bytes).sum();
         FleetStatus {
+            sides: [job.plan.source.address.clone(), dest_address(&job.plan)],
+            shard_bytes: job.plan.shard_bytes,
             job: job.id.clone(),
             state: job.plan.state.clone(),
             phase: self.phase,
@@ -80,9 +89,11 @@ impl Overview {
             copied_bytes: of_done + self.last.iter().map(|last| last.copied_bytes).sum::<u64>(),
             unread_bytes: self.done.iter().map(|done| done.unread().total_bytes()).sum(),
             untouched_shards: self.listed.iter().filter(|of| !of.is_done && of.last_attempt == 0).count() as u64,
+            done: self.done.iter().map(finished).collect(),
             running,
             failed: ended,
             conflicts: self.conflicts(),
+            digest: self.digest(job),
         }
     }
 }
@@ -113,6 +124,23 @@ fn parsed_done(job: &Job, name: &str, text: &str) -> Result<ShardDone> {
         return Ok(done);
     }
     Err(Error::new(Kind::Io, format!("{}/{name} is of shard {}", job.state.address(), done.shard)))
+}
+
+/// The address that the destination has in the end.
+pub(super) fn dest_address(plan: &FleetPlan) -> String {
+    plan.final_path.clone().unwrap_or_else(|| plan.dest.address.clone())
+}
+
+fn finished(done: &ShardDone) -> FinishedShard {
+    let time = |text: &str| text.parse::<jiff::Timestamp>().map_or(0, jiff::Timestamp::as_second);
+    FinishedShard {
+        shard: done.shard,
+        attempt: done.attempt,
+        host: done.worker.host.clone(),
+        began_s: time(&done.began),
+        ended_s: time(&done.ended),
+        len_bytes: done.len_bytes,
+    }
 }
 
 fn shown(record: &AttemptRecord) -> ShardAttempt {

@@ -11,7 +11,7 @@ use crate::job::Prepared;
 use crate::job::journal::samples_of;
 use crate::job::operator::Operator;
 use crate::ledger::SideIdentity;
-use crate::ledger::fleet::{FleetPlan, FleetSide, FleetUpload, FleetZeros};
+use crate::ledger::fleet::{FleetDigest, FleetPlan, FleetSide, FleetUpload, FleetZeros};
 use crate::plan::{JournalChoice, Options, When};
 use std::fs::{DirBuilder, File};
 use std::path::{Path, PathBuf, absolute};
@@ -34,6 +34,8 @@ pub(crate) struct FleetWish {
     /// Address of the shared state; `None`: beside the dest.
     pub(crate) state: Option<String>,
     pub(crate) lease: Duration,
+    /// The digest of all data.
+    pub(crate) digest: Option<FleetDigest>,
 }
 
 /// A copy that was examined and divided. Nothing has been changed yet.
@@ -126,7 +128,11 @@ fn draft(options: &Options, wish: &FleetWish, prepared: &Prepared) -> Result<Fle
         let what = format!("source {} has no bytes, or their number is not known", source.address);
         return Err(Error::new(Kind::Usage, what).on(Side::Source).advise("Use haul copy."));
     };
-    let block_bytes = sides::block_bytes(len, source, dest, to.identity.offset_bytes)?;
+    let mut block_bytes = sides::block_bytes(len, source, dest, to.identity.offset_bytes)?;
+    if let Some(digest) = &wish.digest {
+        // Both are powers of two, but for parts of 5 GiB, which are a multiple of the longest block.
+        block_bytes = block_bytes.max(digest.block_bytes);
+    }
     let wanted = match wish.sizing {
         Sizing::ShardBytes(bytes) => bytes,
         Sizing::Shards(count) => len.div_ceil(count.max(1)),
@@ -150,7 +156,7 @@ fn draft(options: &Options, wish: &FleetWish, prepared: &Prepared) -> Result<Fle
         retries: options.on_error.retries,
         verify: options.verify.is_some(),
         limit_bytes_per_s: options.limit_bytes_per_s,
-        digest: None,
+        digest: wish.digest.clone(),
         upload: None,
         state: state_place(wish, &to)?,
         lease_s: wish.lease.as_secs(),

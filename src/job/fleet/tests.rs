@@ -74,7 +74,7 @@ impl Scene {
             meanwhile(time);
             self.now_ms.fetch_add(time.as_millis() as u64, Relaxed);
         };
-        finish(&self.job, &Waiting { now: &|| self.now(), sleep: &sleep, on_wait: &|_, _| {} })
+        finish(&self.job, None, &Waiting { now: &|| self.now(), sleep: &sleep, on_wait: &|_, _| {} })
     }
 
     fn finish_shard(&self, shard: u64, len: u64) {
@@ -177,7 +177,7 @@ fn an_attempt_continues_from_what_the_one_before_it_made_durable() {
     let scene = scene(3);
     let first = scene.working(1);
     let kept = Kept { bytes: [Extent::new(0, 20)].into_iter().collect(), upload: None };
-    super::heartbeat::ShardCheckpoints::new(first.clone(), None, ExtentSet::new())
+    super::heartbeat::ShardCheckpoints::new(first.clone(), None, ExtentSet::new(), None)
         .keep(&kept, &ExtentSet::new())
         .unwrap();
     assert!(scene.look(&mut Claiming::default(), 1).is_waiting_with(0), "it is recorded with the next sign of life");

@@ -4,13 +4,15 @@ use super::heartbeat::{Attempt, Heartbeat, ShardCheckpoints};
 use super::host::{runs, since_boot, this_worker};
 use super::job_of::Job;
 use super::{names, sides, task};
+use crate::core::hash_tree::Subtree;
 use crate::core::{
-    Address, CheckpointPlan, Ended, Endpoint, Error, Extent, ExtentSet, Kind, Outcome, Portion, Result, Side, Stop,
-    Upload,
+    Address, CheckpointPlan, Ended, Endpoint, Error, Extent, ExtentSet, HashKind, Kind, Outcome, Portion, Result, Side,
+    Stop, Upload,
 };
 use crate::disks::{object, probe};
 use crate::engine::Endpoints;
 use crate::job::journal::{check_state, digest_at};
+use crate::job::shard_digests::ShardDigests;
 use crate::job::{Finished, Opened, Prepared, ShardKeeping};
 use crate::ledger::SideIdentity;
 use crate::ledger::fleet::{AttemptRecord, FleetZeros, ShardDone};
@@ -42,6 +44,8 @@ pub(crate) struct ShardWork {
     attempt: Arc<Attempt>,
     extent: Extent,
     heartbeat: Option<Heartbeat>,
+    /// If the plan has a digest of all data.
+    digests: Option<Arc<ShardDigests>>,
 }
 
 impl Worker {
@@ -86,7 +90,12 @@ impl Worker {
         let extent = job.plan.shard(shard).unwrap_or(Extent::new(0, 0));
         let attempt = Arc::new(Attempt::new(job.state, job.plan, *record, since_boot, created));
         let heartbeat = Some(Heartbeat::start(&attempt)?);
-        Ok(Taken::Mine(ShardWork { attempt, extent, heartbeat }))
+        let mut work = ShardWork { attempt, extent, heartbeat, digests: None };
+        if let Some(digest) = &work.attempt.plan.digest {
+            let values = work.attempt.record().values();
+            work.digests = Some(Arc::new(ShardDigests::new(extent, digest.block_bytes, &values)?));
+        }
+        Ok(Taken::Mine(work))
     }
 }
 
@@ -115,8 +124,11 @@ impl ShardWork {
             restart: true,
             yes: true,
             no_estimate: true,
-            hashes: Vec::new(),
+            // Of one block, parts do not give the digest.
+            hashes: if plan.is_one_block() { vec![HashKind::Blake3] } else { Vec::new() },
             hashes_are_defaults: false,
+            digests_from_bytes: plan.digest.as_ref().map(|_| self.extent.offset),
+            manifest_block_bytes: plan.digest.as_ref().map(|digest| digest.block_bytes),
             ..shown.clone()
         }
     }
@@ -130,9 +142,10 @@ impl ShardWork {
         let (already, upload) = self.already()?;
         self.check_durable(prepared, &already)?;
         let wake = self.heartbeat.as_ref().map(Heartbeat::waker);
-        let sink = ShardCheckpoints::new(self.attempt.clone(), wake, already.clone());
+        let sink = ShardCheckpoints::new(self.attempt.clone(), wake, already.clone(), self.digests.clone());
         let every = [self.attempt.interval(), self.attempt.interval().max(CHECKPOINT_MAX)];
-        Ok(ShardKeeping { keeping: CheckpointPlan { sink: Box::new(sink), every, already }, upload })
+        let keeping = CheckpointPlan { sink: Box::new(sink), every, already };
+        Ok(ShardKeeping { keeping, upload, digests: self.digests.clone() })
     }
 
     /// The error of a worker that failed before it copied: if the shard is no longer its own, that is the reason.
@@ -200,10 +213,18 @@ impl ShardWork {
         let Address::Object(address) = Address::parse(&plan.dest.address, Side::Dest)? else {
             return Err(Error::new(Kind::Refused, "the plan has an upload, and its destination is no object"));
         };
-        let parts = object::stored(&address, &upload.id, upload.part_bytes, self.extent, plan.len_bytes)?;
+        let from = self.extent.offset;
+        let mut parts = object::stored(&address, &upload.id, upload.part_bytes, self.extent, plan.len_bytes)?;
+        if self.digests.is_some() {
+            // Of a part that was stored after the last checkpoint, the digests are not known.
+            let recorded = self.attempt.record().durable();
+            let place = |number: u32| Extent::new(u64::from(number) * upload.part_bytes, upload.part_bytes);
+            let within = |number| place(number).intersection(&self.extent).unwrap_or(Extent::new(from, 0));
+            let is_known = |part: Extent| recorded.contains(Extent::new(part.offset - from, part.len));
+            parts.retain(|(number, _)| is_known(within(*number)));
+        }
         let upload = Upload { id: upload.id.clone(), part_bytes: upload.part_bytes, parts, shard: Some(self.extent) };
         let stored = upload.bytes();
-        let from = self.extent.offset;
         let already = stored.within(self.extent).map(|extent| Extent::new(extent.offset - from, extent.len)).collect();
         Ok((already, Some(upload)))
     }
@@ -249,7 +270,13 @@ impl ShardWork {
             let what = format!("the source changed while shard {} was copied", self.attempt.record().shard);
             return Err(Error::new(Kind::Io, what).on(Side::Source).advise("Plan the copy again."));
         }
-        let done = self.done(outcome, dest);
+        let done = match self.done(outcome, dest) {
+            Ok(done) => done,
+            Err(error) => {
+                self.attempt.sign_off(&format!("failed: {error}"))?;
+                return Err(error);
+            }
+        };
         let place = self.attempt.place();
         let text = done.to_text().map_err(|fault| fault.into_error("record of the shard"))?;
         let name = names::shard_done(&self.attempt.plan, done.shard);
@@ -268,13 +295,14 @@ impl ShardWork {
         Err(Error::new(Kind::Io, what).advise(advice))
     }
 
-    fn done(&self, outcome: &Outcome, dest: &Arc<dyn Endpoint>) -> ShardDone {
+    fn done(&self, outcome: &Outcome, dest: &Arc<dyn Endpoint>) -> Result<ShardDone> {
+        let values = self.values(outcome)?;
         let record = self.attempt.record();
         let whole = [Extent::new(0, self.extent.len)].into_iter().collect();
         let mut parts = dest.kept(whole).upload.map(|upload| upload.parts).unwrap_or_default();
         parts.sort_unstable();
         let unread = outcome.unread[Side::Source.index()].runs.iter();
-        ShardDone {
+        Ok(ShardDone {
             job: record.job,
             shard: record.shard,
             attempt: record.attempt,
@@ -285,8 +313,22 @@ impl ShardWork {
             verified: outcome.verified.is_some(),
             parts,
             unread: unread.map(|extent| (extent.offset, extent.len)).collect(),
+            values,
             ..ShardDone::default()
+        })
+    }
+
+    /// What the shard gives to the digest of all data.
+    fn values(&self, outcome: &Outcome) -> Result<Vec<Subtree>> {
+        let Some(digests) = &self.digests else { return Ok(Vec::new()) };
+        self.attempt.record_digests(digests, &[Extent::new(0, self.extent.len)].into_iter().collect())?;
+        if !self.attempt.plan.is_one_block() {
+            return digests.complete();
         }
+        let digest = outcome.digests.iter().find(|digest| digest.kind == HashKind::Blake3);
+        let value = digest.and_then(|digest| digest.hex.parse().ok());
+        let missing = || Error::new(Kind::Io, "the digest of the shard is unknown");
+        Ok(vec![Subtree::at(self.extent, value.ok_or_else(missing)?)])
     }
 }
 

@@ -1,6 +1,7 @@
 //! What one worker records about its shard: that it is alive, and which bytes are durable. It rewrites the record as
 //! long as it works.
-use crate::core::{Extent, ExtentSet};
+use crate::core::hash_tree::Subtree;
+use crate::core::{BlockDigest, Extent, ExtentSet};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::fleet::one_line;
 use crate::ledger::{Fault, FaultKind};
@@ -38,6 +39,10 @@ pub struct AttemptRecord {
     pub durable: Vec<(u64, u64)>,
     /// Bytes that could not be read.
     pub unread: Vec<(u64, u64)>,
+    /// If the plan has a digest of all data: the values of what is durable in its tree, with their offsets in the whole
+    /// and their lengths.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<(u64, u64, BlockDigest)>,
     /// How it ended: it writes nothing more. `None`: it has not, or could not record it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
@@ -68,8 +73,9 @@ impl FirstLine for AttemptRecord {
     const FORMAT_VERSION: u64 = FORMAT_VERSION;
 
     fn check(&self) -> Result<(), FaultKind> {
-        let all = self.durable.iter().chain(&self.unread);
-        match all.into_iter().find(|(offset, len)| offset.checked_add(*len).is_none()) {
+        let values = self.values.iter().map(|(offset, len, _)| (*offset, *len));
+        let mut all = self.durable.iter().chain(&self.unread).copied().chain(values);
+        match all.find(|(offset, len)| offset.checked_add(*len).is_none()) {
             Some(_) => Err(FaultKind::Invalid("an extent beyond the last possible byte".into())),
             None => Ok(()),
         }
@@ -81,6 +87,26 @@ impl AttemptRecord {
     pub fn claim(&mut self, durable: &ExtentSet, unread: &ExtentSet) {
         self.durable = pairs(durable);
         self.unread = pairs(unread);
+    }
+
+    /// Sets what is claimed, with its values in the tree of the whole.
+    pub fn claim_with_values(&mut self, durable: &ExtentSet, unread: &ExtentSet, values: &[Subtree]) {
+        self.claim(durable, unread);
+        self.values = values.iter().map(|part| (part.offset_bytes, part.len_bytes, part.value)).collect();
+    }
+
+    /// The values of what is durable.
+    pub fn values(&self) -> Vec<Subtree> {
+        let value = |&(offset_bytes, len_bytes, value)| Subtree { offset_bytes, len_bytes, value };
+        self.values.iter().map(value).collect()
+    }
+
+    /// Claims what an older attempt did.
+    pub fn continue_from(&mut self, older: &AttemptRecord) {
+        self.durable.clone_from(&older.durable);
+        self.values.clone_from(&older.values);
+        self.copied_bytes = older.durable().total_bytes();
+        self.already_bytes = self.copied_bytes;
     }
 
     /// The bytes that are durable.

@@ -1,5 +1,5 @@
 //! The plan of a copy by many workers: one sealed line, written once and never changed.
-use crate::core::{Extent, OnError};
+use crate::core::{BlockHash, Extent, OnError};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::journal::Sample;
 use crate::ledger::lines::{Line, Lines};
@@ -59,6 +59,17 @@ pub struct FleetUpload {
     pub part_bytes: u64,
 }
 
+/// How the data is digested, and what is recorded of that.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FleetDigest {
+    /// The algorithm. Only values of a tree can be merged.
+    pub algorithm: BlockHash,
+    /// Block size of digests, a power of two; no block is in two shards.
+    pub block_bytes: u64,
+    /// Whether the digest of each block is recorded, for a manifest.
+    pub manifest: bool,
+}
+
 /// The plan of a copy by many workers. Nothing in it is secret, and nothing is left to decide.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FleetPlan {
@@ -91,9 +102,9 @@ pub struct FleetPlan {
     pub verify: bool,
     /// Most bytes per second of each worker; `None`: no limit.
     pub limit_bytes_per_s: Option<u64>,
-    /// Kind of the digest of all data, which `haul finish` merges; `None`: none.
+    /// The digest of all data, which `haul finish` merges; `None`: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub digest: Option<String>,
+    pub digest: Option<FleetDigest>,
     /// The upload, if the dest is an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upload: Option<FleetUpload>,
@@ -124,6 +135,14 @@ impl FirstLine for FleetPlan {
         let parts = self.upload.as_ref().map(|upload| upload.part_bytes);
         if parts.is_some_and(|bytes| bytes == 0 || !self.shard_bytes.is_multiple_of(bytes)) {
             return invalid("parts of the upload that cross shards");
+        }
+        if let Some(FleetDigest { algorithm, block_bytes, .. }) = self.digest
+            && (algorithm != BlockHash::Blake3Tree
+                || !(64 << 10..=1 << 30).contains(&block_bytes)
+                || !block_bytes.is_power_of_two()
+                || !self.shard_bytes.is_multiple_of(block_bytes))
+        {
+            return invalid("digests that cannot be merged, or blocks of them that cross shards");
         }
         if self.lease_s == 0 {
             return invalid("a lease of no time");
@@ -173,6 +192,11 @@ impl FleetPlan {
         let before = number.checked_sub(1).filter(|&before| before < self.shards)?;
         let offset = before * self.shard_bytes;
         Some(Extent::new(offset, self.shard_bytes.min(self.len_bytes - offset)))
+    }
+
+    /// Whether all data is one block of digests: its digest is none that parts give.
+    pub fn is_one_block(&self) -> bool {
+        self.digest.as_ref().is_some_and(|digest| self.len_bytes <= digest.block_bytes)
     }
 
     /// What happens to unreadable sectors.
@@ -243,11 +267,15 @@ pub(crate) mod tests {
 
     #[test]
     fn a_plan_that_contradicts_itself_is_not_written() {
-        let changes: [fn(&mut FleetPlan); 7] = [
+        let changes: [fn(&mut FleetPlan); 8] = [
             |plan| plan.shards = 5,
             |plan| plan.len_bytes = 0,
             |plan| plan.block_bytes = 7,
             |plan| plan.lease_s = 0,
+            |plan| {
+                let algorithm = BlockHash::Blake3Tree;
+                plan.digest = Some(FleetDigest { algorithm, block_bytes: 65536, manifest: false });
+            },
             |plan| plan.source.identity.offset_bytes = i64::MAX as u64,
             |plan| plan.upload = Some(FleetUpload { id: "x".to_owned(), part_bytes: 20 }),
             |plan| {

@@ -1,21 +1,16 @@
 //! That a shard is done: created once, by the first worker that has all of it durable.
+use super::WorkerIdentity;
+use super::lines_of_record::{self, More};
+use crate::core::hash_tree::Subtree;
 use crate::core::{Extent, ExtentSet};
 use crate::ledger::first_line::FirstLine;
-use crate::ledger::fleet::WorkerIdentity;
-use crate::ledger::lines::{Line, Lines};
-use crate::ledger::seal::Seal;
-use crate::ledger::{Fault, FaultKind, RecordFile};
+use crate::ledger::{Fault, FaultKind};
 use serde::{Deserialize, Serialize};
 
 /// The version of the format that is written, and the newest that is read.
 pub const FORMAT_VERSION: u64 = 1;
 
-const RECORD: RecordFile = RecordFile::WorkerRecord;
-
-/// Most parts, or extents, in a line.
-const LINE_MAX: usize = 400;
-
-/// A shard that is done: one line, and lines with its parts and unread extents.
+/// A shard that is done: one line, and lines with its parts, unread extents and digests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShardDone {
     /// The job: the digest of its plan.
@@ -38,21 +33,22 @@ pub struct ShardDone {
     pub part_count: u64,
     /// Number of unread extents, in further lines.
     pub unread_count: u64,
+    /// Number of values, in further lines.
+    #[serde(default)]
+    pub value_count: u64,
     /// Parts of the upload, by number from 0, with their tags.
     #[serde(skip)]
     pub parts: Vec<(u32, String)>,
     /// Bytes that could not be read and are zeros; offsets count from the first byte of the source.
     #[serde(skip)]
     pub unread: Vec<(u64, u64)>,
+    /// Values of the tree of the whole that the shard gives, if the plan has a digest of all data.
+    #[serde(skip)]
+    pub values: Vec<Subtree>,
 }
 
-/// One further line.
-#[derive(Default, Serialize, Deserialize)]
-struct More {
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    parts: Vec<(u32, String)>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    unread: Vec<(u64, u64)>,
+fn counts(lists: &More) -> [u64; 3] {
+    [lists.parts.len() as u64, lists.unread.len() as u64, lists.values.len() as u64]
 }
 
 impl FirstLine for ShardDone {
@@ -73,18 +69,12 @@ impl ShardDone {
     /// # Errors
     /// A line is too long.
     pub fn to_text(&self) -> Result<String, Fault> {
-        let fault = |kind| Fault::of(RECORD, kind);
-        let (part_count, unread_count) = (self.parts.len() as u64, self.unread.len() as u64);
-        let head = ShardDone { part_count, unread_count, ..self.clone() };
-        let mut seal = Seal::default();
-        let mut text = seal.close(&head.to_json().map_err(fault)?).map_err(fault)?;
-        let parts = self.parts.chunks(LINE_MAX).map(|parts| More { parts: parts.to_vec(), ..More::default() });
-        let unread = self.unread.chunks(LINE_MAX).map(|unread| More { unread: unread.to_vec(), ..More::default() });
-        for more in parts.chain(unread) {
-            let json = serde_json::to_string(&more).map_err(|error| fault(FaultKind::Invalid(error.to_string())))?;
-            text += &seal.close(&json).map_err(fault)?;
-        }
-        Ok(text)
+        let values = self.values.iter().map(|part| (part.offset_bytes, part.len_bytes, part.value)).collect();
+        let (parts, unread) = (self.parts.clone(), self.unread.clone());
+        let lists = More { parts, unread, values, ..More::default() };
+        let [part_count, unread_count, value_count] = counts(&lists);
+        let head = ShardDone { part_count, unread_count, value_count, ..self.clone() };
+        lines_of_record::to_text(&head, &lists)
     }
 
     /// Reads the text.
@@ -92,24 +82,14 @@ impl ShardDone {
     /// # Errors
     /// It is no such record, from a newer haul, damaged or incomplete.
     pub fn parse(text: &str) -> Result<ShardDone, Fault> {
-        let mut lines = Lines::new(RECORD, text.as_bytes());
-        let (mut done, mut seal) = ShardDone::read(&mut lines)?;
-        loop {
-            match lines.advance()? {
-                Line::None => break,
-                Line::Whole if seal.holds(&lines.bytes) => {}
-                Line::Whole | Line::Torn => return Err(lines.fault(FaultKind::Damaged)),
-            }
-            let more: More = serde_json::from_slice(&lines.bytes)
-                .map_err(|error| lines.fault(FaultKind::Invalid(error.to_string())))?;
-            done.parts.extend(more.parts);
-            done.unread.extend(more.unread);
-        }
-        if (done.parts.len() as u64, done.unread.len() as u64) != (done.part_count, done.unread_count) {
-            return Err(lines.fault(FaultKind::Truncated));
-        }
-        done.check().map_err(|kind| lines.fault(kind))?;
-        Ok(done)
+        let is_complete = |head: &ShardDone, lists: &More| {
+            counts(lists) == [head.part_count, head.unread_count, head.value_count]
+                && lists.unread.iter().all(|(offset, len)| offset.checked_add(*len).is_some())
+        };
+        let (head, lists) = lines_of_record::parse(text, is_complete)?;
+        let value = |(offset_bytes, len_bytes, value)| Subtree { offset_bytes, len_bytes, value };
+        let values = lists.values.into_iter().map(value).collect();
+        Ok(ShardDone { parts: lists.parts, unread: lists.unread, values, ..head })
     }
 
     /// The bytes that could not be read.
@@ -117,33 +97,41 @@ impl ShardDone {
         self.unread.iter().map(|&(offset, len)| Extent::new(offset, len)).collect()
     }
 
-    /// Whether another worker found the same: the same parts, and the same unread bytes.
+    /// Whether another worker found the same: the same parts, the same unread bytes, and the same digests.
     pub fn agrees_with(&self, other: &ShardDone) -> bool {
         let tags = |done: &ShardDone| {
             done.parts.iter().map(|(number, tag)| (*number, tag.trim_matches('"').to_owned())).collect::<Vec<_>>()
         };
-        self.len_bytes == other.len_bytes && tags(self) == tags(other) && self.unread() == other.unread()
+        self.len_bytes == other.len_bytes
+            && tags(self) == tags(other)
+            && self.unread() == other.unread()
+            && self.values == other.values
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::BlockDigest;
 
     #[test]
     fn a_record_with_many_parts_returns_what_was_written() {
         let parts: Vec<_> = (0..1000).map(|number| (number, format!("\"{number:032x}-1\""))).collect();
         let unread: Vec<_> = (0..900).map(|number| (number * 4096, 512)).collect();
         let done = ShardDone { shard: 7, len_bytes: 9, parts, unread, part_count: 1000, ..ShardDone::default() };
-        let done = ShardDone { unread_count: 900, ..done };
+        let value = |number: u64| Subtree::at(Extent::new(number << 20, 1 << 20), BlockDigest::blake3(b"any"));
+        let values = (0..30).map(value).collect();
+        let done = ShardDone { unread_count: 900, value_count: 30, values, ..done };
         let text = done.to_text().unwrap();
-        assert_eq!((ShardDone::parse(&text).unwrap(), text.lines().count()), (done.clone(), 7));
+        assert_eq!((ShardDone::parse(&text).unwrap(), text.lines().count()), (done.clone(), 8));
         let lines: Vec<&str> = text.lines().collect();
-        assert!(ShardDone::parse(&(lines[..6].join("\n") + "\n")).is_err(), "a line is missing");
+        assert!(ShardDone::parse(&(lines[..7].join("\n") + "\n")).is_err(), "a line is missing");
         assert!(ShardDone::parse(&text.replace("[7,", "[8,")).is_err());
         let mut other = done.clone();
         other.parts[3].1 = format!("{:032x}-1", 3);
         assert!(done.agrees_with(&other), "some stores omit the quotes");
+        let changed = ShardDone { values: done.values[1..].to_vec(), ..done.clone() };
+        assert!(!done.agrees_with(&changed), "another digest");
         other.parts[3].1 = "another".to_owned();
         assert!(!done.agrees_with(&other));
     }

@@ -1,6 +1,6 @@
 //! How far a copy by many workers is, as JSON.
 use super::{SCHEMA, object};
-use crate::core::{FleetStatus, ShardAttempt};
+use crate::core::{BlockDigest, FleetStatus, HashKind, ShardAttempt};
 use serde::Serialize;
 
 /// The document of `haul status --json` and `haul finish --json`.
@@ -22,7 +22,12 @@ pub fn fleet(status: &FleetStatus) -> impl Serialize {
         running: status.running.iter().map(attempt).collect::<Vec<_>>(),
         failed: status.failed.iter().map(attempt).collect::<Vec<_>>(),
         conflicts: status.conflicts.clone(),
+        digests: status.digest.iter().map(digest).collect::<Vec<_>>(),
     }
+}
+
+fn digest(digest: &BlockDigest) -> impl Serialize {
+    object! { hash: HashKind::Blake3.name(), hex: digest.to_string() }
 }
 
 fn attempt(attempt: &ShardAttempt) -> impl Serialize {

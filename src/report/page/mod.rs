@@ -8,6 +8,7 @@ pub(crate) mod chart;
 mod colours;
 mod copy;
 pub(crate) mod device;
+mod fleet;
 mod labels;
 pub(crate) mod latency;
 mod map;
@@ -23,6 +24,7 @@ pub use chart::{Curve, Shape};
 #[cfg(feature = "internals")]
 pub use colours::style;
 pub use copy::{CopyFound, copy};
+pub use fleet::{FleetFound, fleet};
 pub use rescue::{RescueFound, rescue};
 
 use super::columns::untied;
