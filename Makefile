@@ -8,6 +8,7 @@ export CARGO_TARGET_DIR
 
 bindir = $(DESTDIR)$(PREFIX)/bin
 man1dir = $(DESTDIR)$(PREFIX)/share/man/man1
+man7dir = $(DESTDIR)$(PREFIX)/share/man/man7
 bashdir = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zshdir = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fishdir = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
@@ -17,6 +18,8 @@ release = $(CARGO_TARGET_DIR)/release/haul
 generated = $(CARGO_TARGET_DIR)/generated
 # The commands with a man page haul-NAME(1), in addition to haul(1).
 pages = config copy dd finish journal list manifest map pattern plan profile rescue sg_dd status tune verify
+# The guides haul-NAME(7).
+guides = fleet
 schemas = $(wildcard docs/schema/*.json)
 
 # What `make bench` measures: SCENARIO="ram stream" QUICK=1 ROUNDS=9 SEED=7 ONLY="haul qemu-img".
@@ -106,6 +109,7 @@ man: build ## The man pages, in target/generated
 	mkdir -p $(generated)
 	$(release) generate man >$(generated)/haul.1
 	set -e; for page in $(pages); do $(release) generate man-$$page >$(generated)/haul-$$page.1; done
+	set -e; for page in $(guides); do $(release) generate man-$$page >$(generated)/haul-$$page.7; done
 
 completions: build ## Completions for bash, zsh and fish, in target/generated
 	mkdir -p $(generated)
@@ -115,17 +119,18 @@ completions: build ## Completions for bash, zsh and fish, in target/generated
 
 generate: man completions ## Renew the checked-in man pages and completions in contrib
 	mkdir -p contrib/completions
-	cp $(generated)/haul.1 $(pages:%=$(generated)/haul-%.1) contrib/
+	cp $(generated)/haul.1 $(pages:%=$(generated)/haul-%.1) $(guides:%=$(generated)/haul-%.7) contrib/
 	cp $(generated)/haul.bash $(generated)/_haul $(generated)/haul.fish contrib/completions/
 
 # sudo often removes cargo from PATH; the existing build is installed then.
 install: ## Install below PREFIX (/usr/local), staged in DESTDIR
 	@if command -v $(CARGO) >/dev/null; then $(MAKE) build; \
 	elif [ ! -x $(release) ]; then echo "$(release) does not exist; run make first, as a user who has cargo"; exit 1; fi
-	$(INSTALL) -d $(bindir) $(man1dir) $(bashdir) $(zshdir) $(fishdir) $(schemadir)
+	$(INSTALL) -d $(bindir) $(man1dir) $(man7dir) $(bashdir) $(zshdir) $(fishdir) $(schemadir)
 	$(INSTALL) -m 755 $(release) $(bindir)/haul
 	$(release) generate man >$(man1dir)/haul.1
 	set -e; for page in $(pages); do $(release) generate man-$$page >$(man1dir)/haul-$$page.1; done
+	set -e; for page in $(guides); do $(release) generate man-$$page >$(man7dir)/haul-$$page.7; done
 	ln -sf haul-sg_dd.1 $(man1dir)/haul-sgp_dd.1
 	ln -sf haul-sg_dd.1 $(man1dir)/haul-sgm_dd.1
 	$(release) generate bash >$(bashdir)/haul
@@ -136,6 +141,7 @@ install: ## Install below PREFIX (/usr/local), staged in DESTDIR
 uninstall: ## Remove the installed files
 	rm -f $(bindir)/haul $(bashdir)/haul $(zshdir)/_haul $(fishdir)/haul.fish
 	rm -f $(man1dir)/haul.1 $(pages:%=$(man1dir)/haul-%.1) $(man1dir)/haul-sgp_dd.1 $(man1dir)/haul-sgm_dd.1
+	rm -f $(guides:%=$(man7dir)/haul-%.7)
 	rm -rf $(DESTDIR)$(PREFIX)/share/haul
 
 deps: ## Install the missing Debian packages that the tests use

@@ -51,6 +51,18 @@ pub(crate) fn overview(mut haul: clap::Command, texts: &[&str]) -> String {
     finished(&fill(include_str!("help/overview.roff"), values))
 }
 
+/// A page of section 7: a guide, which belongs to several commands; `texts` are its sections.
+pub(crate) fn guide(name: &str, about: &str, texts: &[&str]) -> String {
+    let values = context! {
+        name => escape(name),
+        title => escape(name).to_uppercase(),
+        version => env!("CARGO_PKG_VERSION"),
+        about => escape(about),
+        sections => roff(&texts.concat()),
+    };
+    finished(&fill(include_str!("help/guide.roff"), values))
+}
+
 /// Maximum length of a line; `mandoc -T lint` reports longer ones.
 const LINE_BYTES: usize = 80;
 

@@ -343,7 +343,7 @@ fn the_examples_of_the_man_pages_work() {
     }
     let pages = fs::read_dir(root().join("contrib")).expect("it exists").flatten().map(|entry| entry.path());
     let mut commands = Vec::new();
-    for page in pages.filter(|path| path.extension().is_some_and(|extension| extension == "1")) {
+    for page in pages.filter(|path| path.extension().is_some_and(|extension| extension == "1" || extension == "7")) {
         let examples = in_examples(&fs::read_to_string(&page).expect("it is UTF-8"));
         assert!(!examples.is_empty(), "{} has no examples", page.display());
         commands.extend(examples);

@@ -28,7 +28,10 @@ fn commands() -> Vec<String> {
     commands
 }
 
-/// Every man page: its name for `haul generate`, and its file.
+/// The guides of section 7.
+const GUIDES: &[(&str, &str)] = &[("man-fleet", "contrib/haul-fleet.7")];
+
+/// Every man page of section 1: its name for `haul generate`, and its file.
 fn pages() -> Vec<(String, String)> {
     let own = commands().into_iter().map(|name| (format!("man-{name}"), format!("contrib/haul-{name}.1")));
     [("man".to_owned(), "contrib/haul.1".to_owned())].into_iter().chain(own).collect()
@@ -48,7 +51,8 @@ fn generate(kind: &str) -> String {
 #[test]
 fn generated_files_are_up_to_date() {
     let completions = COMPLETIONS.iter().map(|(kind, path)| ((*kind).to_owned(), (*path).to_owned()));
-    for (kind, path) in pages().into_iter().chain(completions) {
+    let guides = GUIDES.iter().map(|(kind, path)| ((*kind).to_owned(), (*path).to_owned()));
+    for (kind, path) in pages().into_iter().chain(guides).chain(completions) {
         let made = generate(&kind);
         let kept = fs::read_to_string(root().join(&path)).unwrap_or_else(|error| panic!("{path}: {error}"));
         let differs = made.lines().zip(kept.lines()).position(|(made, kept)| made != kept);
@@ -58,10 +62,11 @@ fn generated_files_are_up_to_date() {
 
 #[test]
 fn every_man_page_of_contrib_is_generated_and_installed() {
-    let mut made: Vec<String> = pages().into_iter().map(|(_, path)| path).collect();
+    let guides = GUIDES.iter().map(|(_, path)| (*path).to_owned());
+    let mut made: Vec<String> = pages().into_iter().map(|(_, path)| path).chain(guides).collect();
     let entries = fs::read_dir(root().join("contrib")).expect("it exists").flatten();
     let names = entries.map(|entry| format!("contrib/{}", entry.file_name().to_string_lossy()));
-    let mut kept: Vec<String> = names.filter(|name| name.ends_with(".1")).collect();
+    let mut kept: Vec<String> = names.filter(|name| name.ends_with(".1") || name.ends_with(".7")).collect();
     made.sort();
     kept.sort();
     assert_eq!(made, kept);
@@ -71,6 +76,9 @@ fn every_man_page_of_contrib_is_generated_and_installed() {
     let mut commands = commands();
     commands.sort();
     assert_eq!(pages.split_whitespace().collect::<Vec<_>>(), commands, "the variable pages of the Makefile");
+    let guides = makefile.lines().find_map(|line| line.strip_prefix("guides = ")).expect("it lists the guides");
+    let names: Vec<&str> = GUIDES.iter().map(|(kind, _)| kind.trim_start_matches("man-")).collect();
+    assert_eq!(guides.split_whitespace().collect::<Vec<_>>(), names, "the variable guides of the Makefile");
 }
 
 #[test]
@@ -90,8 +98,9 @@ fn every_man_page_has_the_usual_sections_in_order() {
 #[test]
 fn man_pages_pass_the_lint_of_mandoc_and_of_groff() {
     let dir = support::scratch();
-    for (kind, _) in pages() {
-        let file = dir.path().join(format!("{kind}.1"));
+    let guides = GUIDES.iter().map(|(kind, _)| ((*kind).to_owned(), 7));
+    for (kind, section) in pages().into_iter().map(|(kind, _)| (kind, 1)).chain(guides) {
+        let file = dir.path().join(format!("{kind}.{section}"));
         fs::write(&file, generate(&kind)).expect("the file can be written");
         for (tool, options) in [("mandoc", &["-T", "lint"][..]), ("man", &["--warnings", "-E", "UTF-8", "-l"])] {
             if !has(tool) {

@@ -57,6 +57,7 @@ fn the_debian_package_has_all_installed_files_and_the_required_documents() {
     .map(str::to_owned)
     .into();
     wanted.extend(checked_in("contrib", ".1").map(|name| format!("usr/share/man/man1/{name}.gz")));
+    wanted.extend(checked_in("contrib", ".7").map(|name| format!("usr/share/man/man7/{name}.gz")));
     wanted.extend(checked_in("docs/schema", ".json").map(|name| format!("usr/share/haul/schema/{name}")));
     let missing: Vec<_> = wanted.difference(&files).collect();
     let unknown: Vec<_> = files.difference(&wanted).collect();

@@ -33,6 +33,7 @@ fn the_tarball_has_the_binary_its_man_pages_completions_and_licenses() {
     let files = [
         "bin/haul",
         "share/man/man1/haul.1",
+        "share/man/man7/haul-fleet.7",
         "share/bash-completion/completions/haul",
         "share/zsh/site-functions/_haul",
         "share/fish/vendor_completions.d/haul.fish",

@@ -82,7 +82,7 @@ fn is_user_text(path: &str) -> bool {
     let listed =
         |list: &[&str]| list.iter().any(|place| path == *place || place.ends_with('/') && path.starts_with(place));
     in_src
-        || path.starts_with("contrib/") && path.ends_with(".1")
+        || path.starts_with("contrib/") && (path.ends_with(".1") || path.ends_with(".7"))
         || document && !listed(ABOUT_WORDS) && !listed(NOT_YET)
 }
 

@@ -25,8 +25,10 @@ pub(super) fn define(command: clap::Command, commands: &[Command]) -> clap::Comm
     let pages = commands.iter().filter(|command| command.manual.is_some()).map(|command| page_of(command.name));
     let pages =
         std::iter::once(PAGE.to_owned()).chain(pages).map(|name| PossibleValue::new(name.clone()).help(page(&name)));
+    let guides =
+        GUIDES.iter().map(|(name, ..)| PossibleValue::new(page_of(name)).help(format!("the man page haul-{name}(7)")));
     let shells = SHELLS.iter().map(|(name, _)| PossibleValue::new(*name).help(format!("completions for {name}")));
-    let names: Vec<PossibleValue> = pages.chain(shells).collect();
+    let names: Vec<PossibleValue> = pages.chain(guides).chain(shells).collect();
     GenerateArguments::augment_args(command)
         .mut_arg("artifact", |word| word.value_parser(PossibleValuesParser::new(names)))
 }
@@ -38,6 +40,10 @@ const NAME: &str = "generate";
 pub(super) const PAGE: &str = "man";
 
 const SHELLS: &[(&str, Shell)] = &[("bash", Shell::Bash), ("zsh", Shell::Zsh), ("fish", Shell::Fish)];
+
+/// The guides of section 7: name, summary and sections.
+const GUIDES: &[(&str, &str, &str)] =
+    &[("fleet", "one copy by many machines, under any scheduler", include_str!("../help/fleet.txt"))];
 
 /// The sections of `haul(1)`.
 const OVERVIEW: &[&str] =
@@ -70,6 +76,9 @@ impl Words for GenerateArguments {
 pub(super) fn render(artifact: &str, commands: &[Command]) -> String {
     if let Some((_, shell)) = SHELLS.iter().find(|(name, _)| *name == artifact) {
         return completions::script(*shell, commands, NAME);
+    }
+    if let Some((name, about, text)) = GUIDES.iter().find(|(name, ..)| page_of(name) == artifact) {
+        return manual::guide(name, about, &[text]);
     }
     let haul = definition(commands);
     let command = commands.iter().find(|command| page_of(command.name) == artifact);
