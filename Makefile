@@ -33,7 +33,7 @@ SIZE ?=
 bench_options = $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SIZE),--zoo-size $(SIZE)) $(if $(SEED),--seed $(SEED)) $(if $(QUICK),--quick) $(if $(ROUNDS),--rounds $(ROUNDS)) $(foreach name,$(ONLY),--only $(name))
 
 .DEFAULT_GOAL := build
-.PHONY: all build demo picture test test-long lab-test bench bench-pump bench-stages peers check fmt-check tidy clippy doc-check \
+.PHONY: all build demo picture test test-long fleet-test lab-test bench bench-pump bench-stages peers check fmt-check tidy clippy doc-check \
 	lint-scripts doc man completions generate install uninstall deps coverage clean help \
 	static deb tarball oci sbom packages dist package-test package-deps reproducible msrv deny audit
 
@@ -45,9 +45,11 @@ build: ## The release binary; the same commit and compiler give the same bytes i
 demo: ## Copy one generated disk to another, verify it with cmp, clean up
 	@haul=$$(CARGO="$(CARGO)" scripts/haul-for-demo) && scripts/demo "$$haul"
 
-picture: build ## Renew the README's picture of that copy; needs tmux and python3
+picture: build ## Renew the README's picture of that copy, and the one of a copy by several workers; needs tmux and python3
 	scripts/picture $(release) >$(CARGO_TARGET_DIR)/copy.svg
 	mv $(CARGO_TARGET_DIR)/copy.svg docs/images/copy.svg
+	PICTURE_COLUMNS=96 scripts/picture $(release) scripts/fleet-demo >$(CARGO_TARGET_DIR)/fleet.svg
+	mv $(CARGO_TARGET_DIR)/fleet.svg docs/images/fleet.svg
 
 # Most tests wait for devices, timers and other programs, so there are more threads than processors.
 test: export RUST_TEST_THREADS ?= $(shell expr 3 '*' "$$(nproc)")
@@ -75,6 +77,7 @@ test-long: deps ## Compare haul dd and haul sg_dd with the originals on many mor
 	$(CARGO) build --locked && scripts/ddrescue-suite
 	$(CARGO) build --locked -p modelled-disk
 	HAUL_TUNE_KILLS=200 HAUL_TUNE_SEED=$$(date +%s) $(CARGO) test --locked --test cli tune_write::killed -- --nocapture
+	HAUL_FLEET_RUNS=100 HAUL_FLEET_PAUSE_MS=2000 HAUL_FLEET_SPLITS=20 HAUL_FLEET_SEED=$$(date +%s) $(CARGO) test --locked --test cli -- --nocapture fleet_kills::
 	HAUL_POWER_CUTS=400 HAUL_POWER_SEED=$$(date +%s) $(CARGO) test --locked --test cli power_cuts -- --nocapture
 	scripts/fuzz 60
 
@@ -146,6 +149,12 @@ uninstall: ## Remove the installed files
 
 deps: ## Install the missing Debian packages that the tests use
 	scripts/install-test-deps
+
+fleet-test: ## Copies by many workers on a temporary Slurm; needs root
+	scripts/install-fleet-deps
+	$(CARGO) build --locked
+	scripts/left-behind scripts/fleet-test $(CARGO_TARGET_DIR)/debug/haul
+	scripts/left-behind scripts/check-jobs $(CARGO_TARGET_DIR)/debug/haul
 
 coverage: deps ## Run the same tests instrumented, then print the code coverage
 	scripts/left-behind scripts/coverage
