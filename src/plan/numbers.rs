@@ -51,9 +51,12 @@ pub(crate) const NVME_BLOCK_BYTES: u32 = 512 << 10;
 
 /// Initial requests in flight on a network.
 pub(crate) const NETWORK_IN_FLIGHT: u32 = 8;
-/// Initial requests in flight with an NBD server, which processes them in parallel: with blocks of 1 MiB, half of the
-/// pool for each side. nbdcopy has 64 MiB in flight.
-pub(crate) const NBD_IN_FLIGHT: u32 = 16;
+/// Initial bytes in flight with an NBD server, which processes requests in parallel: half of the pool for each side.
+/// nbdcopy has 64 MiB in flight.
+pub(crate) const NBD_IN_FLIGHT_BYTES: u32 = 16 << 20;
+/// Initial block size between two NBD servers. A request costs little there, and each thread of a server has a buffer
+/// for it: larger ones do not stay in the processor's cache.
+pub(crate) const NBD_BLOCK_BYTES: u32 = 256 << 10;
 /// Transports of network disks.
 pub(crate) const NETWORK_TRANSPORTS: [&str; 4] = ["nbd", "http", "iscsi", "fc"];
 /// Network file systems.

@@ -6,24 +6,37 @@ use super::handshake::Agreed;
 use super::protocol::{disconnected, in_words};
 use super::socket::Socket;
 use super::zeroing::Zeroing;
-use crate::core::{DeviceError, NbdAddress, locked};
+use crate::core::{DeviceError, NbdAddress, NbdServer, locked};
 use crate::sys::wait_any;
 use rustix::event::{EventfdFlags, eventfd};
 use std::io;
+use std::num::NonZero;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Number of connections, if the server allows more than one.
-const CONNECTIONS: usize = 4;
+/// Maximum number of connections, if the server allows more than one.
+pub(super) const CONNECTIONS_MAX: usize = 4;
 
 /// Time for attempts to reconnect to a lost server.
 const RECONNECT_TIME_MAX: Duration = Duration::from_secs(30);
 
 /// First and maximum pause between attempts to reconnect; the pause doubles each time.
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
+
+/// What a connection may be ready for. A call that is not ready costs time and has no effect.
+#[derive(Clone, Copy)]
+pub(super) struct Can {
+    pub(super) send: bool,
+    pub(super) receive: bool,
+}
+
+impl Can {
+    pub(super) const SEND: Can = Can { send: true, receive: false };
+    pub(super) const BOTH: Can = Can { send: true, receive: true };
+}
 
 /// The connections to an export.
 pub(super) struct Client {
@@ -52,13 +65,8 @@ impl Client {
     pub(super) fn open(address: &NbdAddress, reconnects: bool) -> io::Result<Arc<Client>> {
         let (socket, agreed) = connect(address)?;
         let mut links = vec![Mutex::new(Connection::new(socket, agreed.clone()))];
-        while agreed.export.multi_conn && links.len() < CONNECTIONS {
-            // A server that limits the number of connections gets fewer.
-            let Ok((socket, again)) = connect(address) else { break };
-            if again != agreed {
-                break;
-            }
-            links.push(Mutex::new(Connection::new(socket, again)));
+        if agreed.export.multi_conn {
+            links.extend(more_connections(address, &agreed).into_iter().map(Mutex::new));
         }
         let zeroing = Zeroing::new(&agreed.export);
         Ok(Arc::new(Client {
@@ -113,11 +121,12 @@ impl Client {
         turns.clone().find(|&link| !locked(&self.links[link]).is_lost()).unwrap_or(first % count)
     }
 
-    /// Sends and, if `receive`, receives on a connection. Completed commands of the queue go to `done`; without it they
-    /// stay, and the queue is notified.
-    pub(super) fn drive(self: &Arc<Self>, link: usize, receive: bool, done: Option<&mut Vec<Flight>>) {
+    /// Sends and receives on a connection, as far as `can` says. Completed commands of the queue
+    /// go to `done`; without it they stay, and the queue is notified.
+    pub(super) fn drive(self: &Arc<Self>, link: usize, can: Can, done: Option<&mut Vec<Flight>>) {
         let mut connection = locked(&self.links[link]);
-        let moved = connection.send().and_then(|()| if receive { connection.receive() } else { Ok(()) });
+        let sent = if can.send { connection.send() } else { Ok(()) };
+        let moved = sent.and_then(|()| if can.receive { connection.receive() } else { Ok(()) });
         if let Err(error) = moved {
             self.on_loss(link, &mut connection, &error);
         }
@@ -204,7 +213,7 @@ impl Client {
         let caller = Arc::new(Caller::new()?);
         let flight = Flight::new(command, Memory::Bytes(memory), Some(caller.clone()));
         locked(&self.links[link]).submit(flight);
-        self.drive(link, false, None);
+        self.drive(link, Can::SEND, None);
         loop {
             if let Some(flight) = caller.take() {
                 return Ok(flight);
@@ -218,7 +227,7 @@ impl Client {
                 count = 2;
             }
             wait_any(&mut polls[..count], None)?;
-            self.drive(link, true, None);
+            self.drive(link, Can::BOTH, None);
         }
     }
 
@@ -235,6 +244,28 @@ impl Client {
         let link = (0..self.links.len()).find(is_there);
         let link = link.ok_or_else(|| disconnected("no connection is left"))?;
         self.call_on(link, command, Vec::new())
+    }
+}
+
+/// The connections beside the first, made at the same time: each handshake takes several round trips. A server that
+/// limits the number of connections gets fewer.
+fn more_connections(address: &NbdAddress, agreed: &Agreed) -> Vec<Connection> {
+    let connected = || connect(address).ok().filter(|(_, again)| again == agreed);
+    let connection = |(socket, agreed)| Connection::new(socket, agreed);
+    thread::scope(|scope| {
+        let start = |_| thread::Builder::new().name("haul-nbd".to_owned()).spawn_scoped(scope, connected);
+        let started: Vec<_> = (1..connections_max(&address.server)).map_while(|number| start(number).ok()).collect();
+        started.into_iter().filter_map(|connecting| connecting.join().ok().flatten()).map(connection).collect()
+    })
+}
+
+/// Number of connections, if the server allows more than one. To another host several have several congestion windows;
+/// on this one they only allow the server to use several processors, and each costs it threads and their memory.
+fn connections_max(server: &NbdServer) -> usize {
+    let processors = thread::available_parallelism().map_or(1, NonZero::get);
+    match server {
+        NbdServer::Tcp { .. } => CONNECTIONS_MAX,
+        NbdServer::Unix(_) | NbdServer::Program(_) => processors.clamp(2, CONNECTIONS_MAX),
     }
 }
 

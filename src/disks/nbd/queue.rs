@@ -1,13 +1,18 @@
 //! A queue of requests to a server.
-use super::client::Client;
+use super::client::{CONNECTIONS_MAX, Can, Client};
 use super::flights::{Flight, Memory};
 use super::protocol::kind_of;
 use super::requests::{command_of, is_whole};
 use crate::core::{Completion, Op, Queue, Ready, Request, Transferred, locked};
+use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::io::Errno;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
+
+/// Maximum number of events that are taken at once: one of each connection, and that of other threads.
+const READY_MAX: usize = CONNECTIONS_MAX + 1;
 
 /// A queue of requests to a server, over all its connections.
 pub(super) struct NbdQueue {
@@ -61,6 +66,39 @@ impl NbdQueue {
         Ok(())
     }
 
+    /// Receives where bytes wait: a call to another connection would find nothing.
+    fn receive_ready(&mut self) -> io::Result<()> {
+        let mut events = [epoll::Event { flags: EventFlags::empty(), data: EventData::new_u64(0) }; READY_MAX];
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let count = match epoll::wait(&self.epoll, &mut events[..], Some(&now)) {
+            // The next call asks again.
+            Err(Errno::INTR) => 0,
+            count => count?,
+        };
+        for event in &events[..count] {
+            let (flags, data) = (event.flags, event.data);
+            match usize::try_from(data.u64()) {
+                Ok(link) if link < self.links.len() => {
+                    // Errors and the end of the connection are reported by receiving.
+                    let send = !self.links[link].for_room || flags.contains(EventFlags::OUT);
+                    let receive = flags.intersects(!EventFlags::OUT);
+                    self.drive(link, Can { send, receive })?;
+                }
+                // Another thread received for the queue, or gave a connection another socket.
+                _ => {
+                    self.client.reset_event();
+                    (0..self.links.len()).try_for_each(|link| self.drive(link, Can::BOTH))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn drive(&mut self, link: usize, can: Can) -> io::Result<()> {
+        self.client.drive(link, can, Some(&mut self.received));
+        self.watch(link)
+    }
+
     fn complete_received(&mut self) {
         for mut flight in self.received.drain(..) {
             let result = flight.result();
@@ -97,12 +135,9 @@ impl Queue for NbdQueue {
 
     fn flush(&mut self) -> io::Result<()> {
         for link in 0..self.links.len() {
-            let has_to_send = locked(&self.client.links()[link]).has_to_send();
-            if has_to_send {
-                self.client.drive(link, false, Some(&mut self.received));
-            }
-            if has_to_send || self.links[link].for_room {
-                self.watch(link)?;
+            // A socket without room is watched.
+            if !self.links[link].for_room && locked(&self.client.links()[link]).has_to_send() {
+                self.drive(link, Can::SEND)?;
             }
         }
         self.complete_received();
@@ -111,11 +146,7 @@ impl Queue for NbdQueue {
 
     fn reap(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
         if self.in_flight > 0 && !std::mem::take(&mut self.is_quiet) {
-            self.client.reset_event();
-            for link in 0..self.links.len() {
-                self.client.drive(link, true, Some(&mut self.received));
-                self.watch(link)?;
-            }
+            self.receive_ready()?;
         }
         self.complete_received();
         done.append(&mut self.finished);

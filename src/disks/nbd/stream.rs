@@ -18,6 +18,9 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// acknowledges.
 const SILENT_MAX: Duration = Duration::from_secs(30);
 
+/// Requested size of the send buffer of a Unix domain socket; by default it is 208 KiB.
+const UNIX_BUFFER_BYTES: usize = 1 << 20;
+
 /// A connected socket of the kernel.
 #[derive(Debug)]
 pub(super) enum Stream {
@@ -46,6 +49,8 @@ impl Stream {
                 stream.set_write_timeout(within)?;
             }
             Stream::Unix(stream) => {
+                // Fewer calls per request. The kernel limits it; of TCP it finds the size itself.
+                let _ = sockopt::set_socket_send_buffer_size(stream, UNIX_BUFFER_BYTES);
                 stream.set_read_timeout(within)?;
                 stream.set_write_timeout(within)?;
             }

@@ -175,13 +175,18 @@ fn usual_start(asked: &PlanInput) -> Start {
     let transport = |side: Side| asked.facts(side).identity.transport.as_deref();
     let is = |side: Side, names: &[&str]| transport(side).is_some_and(|name| names.contains(&name));
     let is_nvme = Side::BOTH.map(|side| is(side, &["nvme"]));
-    let block = if is_nvme == [true; 2] { NVME_BLOCK_BYTES } else { BLOCK_BYTES };
+    let is_nbd = Side::BOTH.map(|side| is(side, &["nbd"]));
+    let block = match (is_nvme, is_nbd) {
+        ([true, true], _) => NVME_BLOCK_BYTES,
+        (_, [true, true]) => NBD_BLOCK_BYTES,
+        _ => BLOCK_BYTES,
+    };
     let in_flight = Side::BOTH.map(|side| {
         let of_network = |name: &str| NETWORK_FILE_SYSTEMS.contains(&name);
         if is_nvme[side.index()] {
             NVME_IN_FLIGHT_BYTES / block
-        } else if is(side, &["nbd"]) {
-            NBD_IN_FLIGHT
+        } else if is_nbd[side.index()] {
+            NBD_IN_FLIGHT_BYTES / block
         } else if is(side, &NETWORK_TRANSPORTS) || asked.facts(side).filesystem.as_deref().is_some_and(of_network) {
             NETWORK_IN_FLIGHT
         } else {
@@ -190,7 +195,7 @@ fn usual_start(asked: &PlanInput) -> Start {
     });
     let because = if is_nvme.contains(&true) {
         "NVMe drives process many requests in parallel"
-    } else if in_flight.iter().any(|most| [NETWORK_IN_FLIGHT, NBD_IN_FLIGHT].contains(most)) {
+    } else if is_nbd.contains(&true) || in_flight.contains(&NETWORK_IN_FLIGHT) {
         "network storage has a high latency per request"
     } else if [asked.source, asked.dest].iter().any(|facts| facts.kind == EndpointKind::Pipe) {
         "a pipe holds 1 MiB"

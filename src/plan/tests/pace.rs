@@ -157,6 +157,8 @@ fn an_nbd_server_gets_more_requests_at_the_start_than_other_network_storage() {
         facts
     };
     let in_flight = |from, to| made(&options(), &over(from, 1), &over(to, 2)).tuning.limits.in_flight;
-    assert_eq!((in_flight("nbd", "nbd"), in_flight("nbd", "iscsi")), ([16, 16], [16, 8]));
+    assert_eq!((in_flight("nbd", "nbd"), in_flight("nbd", "iscsi")), ([64, 64], [16, 8]));
+    let block = |from, to| made(&options(), &over(from, 1), &over(to, 2)).tuning.limits.block_bytes;
+    assert_eq!((block("nbd", "nbd"), block("nbd", "sata")), (256 << 10, 1 << 20));
     assert_eq!((in_flight("sata", "nbd"), in_flight("fc", "usb")), ([2, 16], [8, 2]));
 }
