@@ -34,6 +34,8 @@ pub(super) fn settle_dests(options: &Options, source: &Facts, dests: Vec<Facts>)
 fn settle_dest(options: &Options, source: &Facts, dest: Facts) -> Result<Facts> {
     let encoding = match plan::compressing(options, &dest)? {
         Compressing::No => return Ok(dest),
+        Compressing::RefusedIfPlain(_) if source.kind.is_stream() || is_compressed(source)? => return Ok(dest),
+        Compressing::RefusedIfPlain(encoding) => return refuse_to_compress(&dest, encoding),
         Compressing::Always(encoding) => encoding,
         Compressing::IfPlain(_) if is_compressed(source)? => return Ok(dest),
         Compressing::IfPlain(encoding) => {
@@ -55,6 +57,16 @@ fn refuse_other_data(dest: &Facts, encoding: Encoding) -> Result<Facts> {
     Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice))
 }
 
+fn refuse_to_compress(dest: &Facts, encoding: Encoding) -> Result<Facts> {
+    let (address, name) = (&dest.address, encoding.format.name());
+    let what = format!("destination {address} is named as {name}, but haul does not compress objects");
+    let advice = format!(
+        "Nothing was written. To compress: haul copy --compress {name} SRC - | haul copy --yes - {address}\nTo write \
+         the bytes themselves, use --as-is."
+    );
+    Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice))
+}
+
 /// Whether a file that is copied as it is stored is compressed already.
 fn is_compressed(source: &Facts) -> Result<bool> {
     let is_file = matches!(source.kind, EndpointKind::File | EndpointKind::Http | EndpointKind::Object);
@@ -67,19 +79,33 @@ pub(crate) struct ComparedImage {
     /// With the ranges of a block map.
     pub(crate) options: Options,
     pub(crate) source: Facts,
+    pub(crate) dest: Facts,
     pub(crate) warnings: Vec<String>,
 }
 
-/// What is compared with `dest`: the content of a compressed source, and the ranges of a block map of it, as a copy to
-/// `dest` would write them.
+/// What is compared: the content of a compressed source, the ranges of a block map of it, and the content of a dest
+/// that a copy compresses, as a copy to `dest` would read and write them.
 ///
 /// # Errors
 /// As for [`settle`]; the block map is damaged.
-pub(crate) fn image_content(options: &Options, source: Facts, dest: &Facts) -> Result<ComparedImage> {
-    let dests = std::slice::from_ref(dest);
+pub(crate) fn image_content(options: &Options, source: Facts, dest: Facts) -> Result<ComparedImage> {
+    let dests = std::slice::from_ref(&dest);
     let mut source = settle(options, source, dests)?;
     let (options, warnings) = block_map::apply(options.clone(), &mut source, dests)?;
-    Ok(ComparedImage { options, source, warnings })
+    let dest = compared_dest(&options, &source, dest)?;
+    Ok(ComparedImage { options, source, dest, warnings })
+}
+
+fn compared_dest(options: &Options, source: &Facts, dest: Facts) -> Result<Facts> {
+    let encoding = match plan::compressing(options, &dest)? {
+        Compressing::Always(encoding) => encoding,
+        Compressing::IfPlain(encoding) if dest.exists && !is_compressed(source)? => encoding,
+        Compressing::No | Compressing::IfPlain(_) | Compressing::RefusedIfPlain(_) => return Ok(dest),
+    };
+    match image::format(&dest)? {
+        Format::Compressed(format) if format == encoding.format => image::content(&dest, format),
+        _ => Ok(dest),
+    }
 }
 
 fn not_compressed(source: &Facts) -> Error {

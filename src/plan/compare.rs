@@ -140,7 +140,11 @@ fn dest_room(options: &Options, dest: &Facts) -> Result<u64> {
         let error = Error::new(Kind::Open, format!("{name} does not exist, so haul cannot compare with it"));
         return Err(error.on(Side::Dest).advise("Check the path."));
     }
-    let is_stored = dest.kind.is_storage() || dest.kind == EndpointKind::Memory;
+    if dest.kind == EndpointKind::Compressed && dest.size.is_none() {
+        return Ok(u64::MAX);
+    }
+    let is_stored =
+        dest.kind == EndpointKind::Compressed || dest.kind.is_storage() || dest.kind == EndpointKind::Memory;
     let Some(size) = dest.size.filter(|_| is_stored) else {
         let what = format!("{name} is a {}: haul compares with a file or a device", dest.kind.name());
         let error = Error::new(Kind::Usage, what).on(Side::Dest);
@@ -159,10 +163,13 @@ fn dest_room(options: &Options, dest: &Facts) -> Result<u64> {
 /// What can be compared, and which side is shorter. A device may be larger than the copy on it, so only files
 /// must have equal ends, unless a range was requested.
 fn settle_ends(asked: &PlanInput, range: Range, room: u64) -> (Range, Route) {
-    let ends_together = asked.dest_is_file() && !asked.range_given() && asked.source.kind != EndpointKind::Endless;
+    let is_file = asked.dest_is_file() || asked.dest.kind == EndpointKind::Compressed;
+    let ends_together = is_file && !asked.range_given() && asked.source.kind != EndpointKind::Endless;
+    // Of a compressed file it may be unknown; then the end shows it.
+    let is_known = asked.dest.size.is_some();
     let shorter = match range.len {
         Some(len) if len > room => Some((Side::Dest, len - room)),
-        Some(len) if len < room && ends_together => Some((Side::Source, room - len)),
+        Some(len) if len < room && ends_together && is_known => Some((Side::Source, room - len)),
         _ => None,
     };
     let len = range.len.map(|len| len.min(room));

@@ -3,6 +3,7 @@ use super::check::Range;
 use super::plan_input::{PlanInput, named};
 use super::{Compress, Decompress, Options};
 use crate::core::{Encoding, EndpointKind, Error, Facts, Kind, Result, Side};
+use std::path::Path;
 
 /// What is to be found out about a dest before it is planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub enum Compressing {
     Always(Encoding),
     /// It is compressed because of its name, unless the source already is, or refused if it has other data.
     IfPlain(Encoding),
+    /// Its name says so, but haul does not compress there: refused, unless the source already is compressed.
+    RefusedIfPlain(Encoding),
 }
 
 /// Settles whether `dest` is compressed: by an option, or a file by its name.
@@ -21,6 +24,10 @@ pub enum Compressing {
 /// Usage for `--compress` where no file or stream is written.
 pub fn compressing(options: &Options, dest: &Facts) -> Result<Compressing> {
     match options.compress {
+        Compress::Auto if dest.kind == EndpointKind::Object && options.decompress != Decompress::Never => {
+            let encoding = Encoding::of_name(Path::new(&dest.address));
+            Ok(encoding.map_or(Compressing::No, Compressing::RefusedIfPlain))
+        }
         Compress::Auto if dest.kind != EndpointKind::File || options.decompress == Decompress::Never => {
             Ok(Compressing::No)
         }
@@ -76,11 +83,16 @@ mod tests {
         let by_name = Encoding { is_by_name: true, ..Encoding::parse("zstd").unwrap() };
         assert_eq!(found(&plain, "a.zst", EndpointKind::File), Some(Compressing::IfPlain(by_name)));
         assert_eq!(found(&plain, "a.img", EndpointKind::File), Some(Compressing::No));
-        for kind in [EndpointKind::Block, EndpointKind::Pipe, EndpointKind::Object] {
+        for kind in [EndpointKind::Block, EndpointKind::Pipe] {
             assert_eq!(found(&plain, "a.zst", kind), Some(Compressing::No));
         }
+        let refused = Compressing::RefusedIfPlain(by_name);
+        assert_eq!(found(&plain, "s3://vault/a.zst", EndpointKind::Object), Some(refused));
+        assert_eq!(found(&plain, "s3://vault/a.img", EndpointKind::Object), Some(Compressing::No));
         let as_is = Options { decompress: Decompress::Never, ..Options::default() };
-        assert_eq!(found(&as_is, "a.zst", EndpointKind::File), Some(Compressing::No));
+        for kind in [EndpointKind::File, EndpointKind::Object] {
+            assert_eq!(found(&as_is, "a.zst", kind), Some(Compressing::No));
+        }
         let encoding = Encoding::parse("xz:1").unwrap();
         assert_eq!(encoding.format, Compression::Xz);
         let options = Options { compress: Compress::As(encoding), ..Options::default() };

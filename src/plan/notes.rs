@@ -24,6 +24,7 @@ impl PlanNotes {
     pub(super) fn compared(asked: &PlanInput) -> PlanNotes {
         let mut notes = PlanNotes::default();
         notes.compressed(asked);
+        notes.compared_dest(asked);
         if let Some(map) = &asked.options.block_map {
             let parts = parts(map.ranges.len());
             notes.chose_of(Side::Source, "block map", format!("only its {parts}"), because_of_map(asked, map));
@@ -88,6 +89,17 @@ impl PlanNotes {
             "decompressing source {} ({}): file size {stored}, content size {content}; --as-is copies the file itself",
             asked.source.address,
             format.name()
+        ));
+    }
+
+    /// Notes that the content of the dest is compared, where it is compressed.
+    fn compared_dest(&mut self, asked: &PlanInput) {
+        let Some(format) = asked.dest.compressed.as_deref().and_then(|compressed| compressed.format) else { return };
+        let (address, format) = (&asked.dest.address, format.name());
+        let because = "its name and its format";
+        self.chose_of(Side::Dest, "destination content", format!("decompressed ({format})"), because);
+        self.remarks.push(format!(
+            "decompressing destination {address} ({format}) because of its name; --as-is compares the file itself"
         ));
     }
 

@@ -170,6 +170,32 @@ fn a_dry_run_reports_what_the_server_has() {
 }
 
 #[test]
+fn compressed_objects_are_decompressed_to_devices_and_refused_where_they_would_not_be_compressed() {
+    let dir = scratch();
+    let Some(server) = ObjectServer::start(dir.path()) else { return };
+    let [plain, packed, back] = ["plain", "plain.zst", "back"].map(|file| dir.path().join(file));
+    write_noise(&plain, 3 * MIB + 5, 9);
+    copy(&server, &[name(&plain), name(&packed)]);
+    // A name that says so is not enough: the bytes of a disk would be named as if they were compressed.
+    let address = "s3://vault/plain.zst";
+    let (status, text) = ran(server.haul().args(["copy", name(&plain), address]));
+    assert!(status == 3 && text.contains("does not compress objects") && text.contains("--as-is"), "{status}: {text}");
+    // What is compressed already keeps its bytes, and comes back as they are, or as its content.
+    copy(&server, &[name(&packed), address]);
+    copy(&server, &[address, name(&back)]);
+    cmp(&packed, &back);
+    copy(&server, &["--decompress", "--verify", "--yes", address, name(&back)]);
+    cmp(&plain, &back);
+    copy(&server, &["--as-is", "--yes", name(&plain), address]);
+    // The advice of the refusal.
+    let compressed = server.haul().args(["copy", "--compress", "zstd", name(&plain), "-"]).output().unwrap().stdout;
+    let (status, text) = ran(server.haul().args(["copy", "--yes", "-", address]).write_stdin(compressed));
+    assert_eq!(status, 0, "{text}");
+    copy(&server, &["--decompress", "--yes", address, name(&back)]);
+    cmp(&plain, &back);
+}
+
+#[test]
 fn a_copy_that_a_store_cannot_hold_is_refused_before_anything_is_written() {
     let dir = scratch();
     let Some(server) = ObjectServer::start(dir.path()) else { return };

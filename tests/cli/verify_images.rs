@@ -1,4 +1,5 @@
 //! Comparing the content of compressed images, and the ranges of block maps.
+use crate::compressed_files::formats;
 use crate::support::{
     LoopDevice, compressed_forms, filled, has, haul, in_one_line, name, repeated, scratch, write_noise,
 };
@@ -91,5 +92,59 @@ fn only_the_ranges_of_a_block_map_are_compared() {
         assert_eq!(verify(&["--bmap", name(&bmap), name(&form), name(device.path())]).0, Some(0));
         let (code, messages) = verify(&["--no-bmap", name(&form), name(device.path())]);
         assert!(code == Some(1) && !messages.contains("block map"), "{messages}");
+    }
+}
+
+/// The source and what `haul copy` made of it: content of no whole frame or block, more than one of each.
+#[test]
+fn a_destination_that_a_copy_compressed_is_compared_by_its_content() {
+    let dir = scratch();
+    let source = dir.path().join("disk.img");
+    write_noise(&source, 17 * MIB + 777, 3);
+    for (end, _) in formats() {
+        let packed = dir.path().join(format!("disk.img.{end}"));
+        haul().args(["copy", name(&source), name(&packed)]).assert().success();
+        let compared = |options: &[&str]| {
+            let arguments = [options, &[name(&source), name(&packed)]].concat();
+            verify(&arguments)
+        };
+        let (code, messages) = compared(&[]);
+        assert!(code == Some(0) && messages.contains("decompressing destination"), "{end}: {messages}");
+        for engine in ["sync", "threads"] {
+            let (code, messages) = compared(&["--engine", engine]);
+            assert_eq!(code, Some(0), "{end}, {engine}: {messages}");
+        }
+        // From a pipe, whose length is unknown, too.
+        let stdin = File::open(&source).unwrap();
+        let mut piped = Command::new(crate::support::haul_path());
+        let piped = piped.args(["verify", "-", name(&packed)]).stdin(stdin).output().unwrap();
+        assert!(piped.status.success(), "{end}: {}", in_one_line(&piped.stderr));
+        assert_eq!(compared(&["--as-is"]).0, Some(1), "{end}");
+        // A byte that changed, and sources that are longer and shorter than the content.
+        let file = File::options().read(true).write(true).open(&source).unwrap();
+        let (mut byte, at) = ([0], 9 * MIB as u64 + 77);
+        file.read_exact_at(&mut byte, at).unwrap();
+        file.write_all_at(&[byte[0] ^ 1], at).unwrap();
+        let (code, messages) = compared(&[]);
+        assert!(code == Some(1) && messages.contains("differ"), "{end}: {messages}");
+        file.write_all_at(&byte, at).unwrap();
+        file.set_len(17 * MIB as u64 + 778).unwrap();
+        let (code, messages) = compared(&[]);
+        assert!(
+            code == Some(1) && messages.contains("destination") && messages.contains("shorter"),
+            "{end}: {messages}"
+        );
+        file.set_len(17 * MIB as u64 + 777).unwrap();
+        file.set_len(17 * MIB as u64 + 776).unwrap();
+        let (code, messages) = compared(&[]);
+        assert!(code == Some(1) && messages.contains("source") && messages.contains("shorter"), "{end}: {messages}");
+        write_noise(&source, 17 * MIB + 777, 3);
+        assert_eq!(compared(&[]).0, Some(0), "{end}");
+        // A file that ends within its data is an error.
+        let bytes = fs::read(&packed).unwrap();
+        fs::write(&packed, &bytes[..bytes.len() / 2]).unwrap();
+        let (code, messages) = compared(&[]);
+        assert!(code == Some(1) && !messages.contains("equal"), "{end}: {messages}");
+        fs::remove_file(&packed).unwrap();
     }
 }

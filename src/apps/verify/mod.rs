@@ -30,8 +30,8 @@ fn verify(options: &Options, call: &Call<'_>) -> Result<Exit> {
     let console = Console::new(options, "verify", words, out)?;
     let through = Side::BOTH.map(|side| options.passthrough.may(side));
     let (source, dest) = probe::both_to_read(&options.source, &options.dest, through)?;
-    let compared = image_content(options, source, &dest)?;
-    let (options, source) = (&compared.options, compared.source);
+    let compared = image_content(options, source, dest)?;
+    let (options, source, dest) = (&compared.options, compared.source, compared.dest);
     let mut decision = plan::compare(options, &source, &dest, &host(options.engine))?;
     decision.notes.warnings.extend(compared.warnings);
     decision.notes.warnings.extend([&source, &dest].into_iter().flat_map(undo::read_warnings));

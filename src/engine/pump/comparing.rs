@@ -55,13 +55,33 @@ impl Pump<'_> {
             self.totals.compared_bytes += u64::from(moved);
             self.watch.tally.compared_bytes.fetch_add(u64::from(moved), Relaxed);
         }
-        if moved == 0 {
+        if moved == 0 && !self.plan.route.writes() && self.ends[Side::Dest.index()].facts().size.is_none() {
+            self.compared_dest_ended(request);
+        } else if moved == 0 {
             self.failed_by(request, io::ErrorKind::UnexpectedEof);
         } else if request.done < request.len {
             self.submit_rest(request);
         } else if self.plan.route == Route::ReadBack {
             self.on_block_done(request);
         } else {
+            self.all_read(request);
+        }
+    }
+
+    /// Called when a dest of unknown size has ended: the rest of its block, and later ones, are compared with nothing.
+    fn compared_dest_ended(&mut self, mut request: Request) {
+        let mut block = self.comparing.take(request.slot).expect("every read of the destination is for a block");
+        let extent = &mut self.slots[block.slot as usize].extent;
+        extent.len = request.done.into();
+        let end = extent.end();
+        self.comparing.differences.shorter = Some((Side::Dest, None));
+        self.end_at(end);
+        (request.len, block.len) = (request.done, request.done);
+        if request.len == 0 {
+            self.release(request);
+            self.retire(block);
+        } else {
+            self.comparing.park(request.slot, block);
             self.all_read(request);
         }
     }
@@ -83,12 +103,27 @@ impl Pump<'_> {
         self.on_block_done(block);
     }
 
+    /// Whether a dest of unknown size has bytes after those that were compared. Only where all before them were.
+    fn dest_continues(&mut self) -> bool {
+        let reached = self.plan.dest.map.end(self.claimed().end());
+        let is_whole = self.failure.is_none() && self.finished && self.in_hand == 0;
+        let Some((slot, buffer)) = self.take_slot().filter(|_| is_whole) else { return false };
+        let (ticket, side, op, len) = (0, Side::Dest, Op::Read, 1);
+        let mut request = Request { slot, ticket, side, op, offset: reached, len, done: 0, until: len, buffer };
+        let continues = self.ends[Side::Dest.index()].perform(&mut request).is_ok_and(|moved| moved > 0);
+        self.release(request);
+        continues
+    }
+
     /// The differences, if the sides were compared. Called at the end.
     pub(in crate::engine) fn differences(&mut self) -> Option<Differences> {
         let Route::Compare { ends_together, .. } = self.plan.route else { return None };
         let mut differences = std::mem::take(&mut self.comparing.differences);
         let dest = self.ends[Side::Dest.index()].facts();
         let reached = self.plan.dest.map.end(self.claimed().end());
+        if ends_together && differences.shorter.is_none() && dest.size.is_none() && self.dest_continues() {
+            differences.shorter = Some((Side::Source, None));
+        }
         if let (true, None, None, Some(size)) = (ends_together, self.plan.len, differences.shorter, dest.size) {
             let lacks = size.saturating_sub(reached);
             differences.shorter = (lacks > 0).then_some((Side::Source, Some(lacks)));

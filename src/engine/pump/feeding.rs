@@ -62,7 +62,7 @@ impl Pump<'_> {
         reserved.beside.into_iter().for_each(|beside| self.free_slot(beside));
     }
 
-    fn take_slot(&mut self) -> Option<(u32, Buffer)> {
+    pub(super) fn take_slot(&mut self) -> Option<(u32, Buffer)> {
         let buffer = self.pool.take(self.limits.block_bytes)?;
         Some((self.free.pop().expect("as many slots as the pool has blocks"), buffer))
     }
