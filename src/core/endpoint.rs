@@ -1,7 +1,7 @@
 //! One open side of a copy.
 use super::{
     CopyName, Damage, DestOutcome, DestTally, Digest, Extent, ExtentSet, Facts, Kind, Op, Queue, RecordDevice, Request,
-    Run, RunKind, Upload,
+    Run, RunKind, SidePart, Upload,
 };
 use io_uring::{squeue, types};
 use std::cmp::Ordering;
@@ -157,6 +157,11 @@ pub trait Endpoint: Send + Sync {
 
     /// How much of a compressed file was read or written; `None`: it is not compressed. Returns at once.
     fn stored(&self) -> Option<StoredBytes> {
+        None
+    }
+
+    /// The part of this side that takes most of its time, if it has several. Returns at once.
+    fn slowest_part(&self) -> Option<SidePart> {
         None
     }
 

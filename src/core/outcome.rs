@@ -1,7 +1,7 @@
 //! How a run ended, with its totals: plain data, filled in by `engine`, shown by `report`.
 use super::{
-    Damage, DestOutcome, Differences, EngineKind, Error, Estimate, Extent, HashKind, Kind, Limits, Side, Unread,
-    Verified,
+    Damage, DestOutcome, Differences, EngineKind, Error, Estimate, Extent, HashKind, Kind, Limits, Side, SidePart,
+    Unread, Verified,
 };
 use std::path::PathBuf;
 use std::time::Duration;
@@ -104,6 +104,8 @@ pub struct SideReport {
     pub latencies: Vec<(u64, u64)>,
     /// Time during which the copy waited for this side only.
     pub waited: Duration,
+    /// The part of it that took most of its time, if it has several.
+    pub slowest_part: Option<SidePart>,
     /// Time during which it had no request in flight.
     pub idle: Duration,
     /// Bytes in the page cache before the copy, if known.

@@ -1,5 +1,5 @@
 //! Counters: updated by the pump, polled by the progress display.
-use super::{DestTally, Side, StoredBytes};
+use super::{DestTally, Endpoint, SharedPart, Side};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -26,6 +26,8 @@ pub struct Tally {
     pub stored_bytes: [AtomicU64; 2],
     /// Size of the compressed file that is read; 0: unknown.
     pub stored_total_bytes: AtomicU64,
+    /// The part of each side that takes most of its time, by [`super::Side::index`].
+    pub slowest_part: [SharedPart; 2],
     /// Logical blocks that could not be read and were skipped.
     pub unread_sectors: AtomicU64,
     /// Time during which the pump waited for this side only, in nanoseconds, by [`super::Side::index`].
@@ -65,9 +67,10 @@ impl Tally {
         here.into_iter().map(|bytes| bytes.load(Relaxed)).sum()
     }
 
-    /// Counts the bytes of a compressed file.
-    pub fn note_stored(&self, side: Side, stored: Option<StoredBytes>) {
-        let Some(stored) = stored else { return };
+    /// Records the parts of a side: the bytes of a compressed file, and which part is the slowest.
+    pub fn note_parts(&self, side: Side, end: &dyn Endpoint) {
+        self.slowest_part[side.index()].set(end.slowest_part());
+        let Some(stored) = end.stored() else { return };
         self.stored_bytes[side.index()].store(stored.done, Relaxed);
         if side == Side::Source {
             self.stored_total_bytes.store(stored.total.unwrap_or(0), Relaxed);

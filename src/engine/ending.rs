@@ -65,7 +65,7 @@ impl Run<'_> {
         if complete && result.is_ok() && self.plan.route.writes() {
             let size = self.plan.dest.map.end(self.claimed.end());
             result = dest.complete(size).map_err(|source| self.completion_error(source));
-            self.watch.tally.note_stored(Side::Dest, dest.stored());
+            self.watch.tally.note_parts(Side::Dest, &**dest);
         }
         if self.flush_failed() {
             self.claimed = Extent::new(0, 0);

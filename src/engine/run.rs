@@ -330,6 +330,7 @@ impl<'a> Run<'a> {
             let report: &mut SideReport = &mut sides[side.index()];
             report.cached_before_bytes = cached_before[side.index()];
             report.cached_after_bytes = cached_bytes(&self.ends[side.index()]);
+            report.slowest_part = self.ends[side.index()].slowest_part();
         }
         let (mut detail, mut notes, mut fallbacks) = (self.detail, self.notes, self.fallbacks);
         let (mut damage, mut dests, mut stored_digest) = (None, Vec::new(), None);

@@ -184,6 +184,7 @@ pub(crate) fn complete() -> Outcome {
 
 fn side_report(waited: Duration, p50_us: u64) -> SideReport {
     SideReport {
+        slowest_part: None,
         latency: Latency { count: 7680, p50_us, p90_us: p50_us * 2, p99_us: p50_us * 5, max_us: p50_us * 40 },
         latencies: [(1, 3840), (2, 3072), (5, 691), (40, 77)].map(|(by, count)| (p50_us * by, count)).to_vec(),
         waited,

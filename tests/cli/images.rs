@@ -367,3 +367,30 @@ fn digests_verify_also_limit_and_delta_count_the_content() {
         cmp(&source, &out);
     }
 }
+
+/// The slowest parts of both sides in the report of a copy.
+#[track_caller]
+fn slowest_parts(arguments: &[&str]) -> [serde_json::Value; 2] {
+    let output = haul().args(["copy", "--json", "--yes"]).args(arguments).output().unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["status"], "complete", "{report}");
+    ["source", "dest"].map(|side| report[side]["slowest_part"].clone())
+}
+
+#[test]
+fn the_report_says_whether_a_decoder_an_encoder_or_a_network_took_most_of_the_time_of_a_side() {
+    let dir = scratch();
+    let [plain, out] = ["plain", "out"].map(|file| dir.path().join(file));
+    let packed = dir.path().join("packed.xz");
+    fs::write(&plain, repeated(b"some text ", 24 * MIB)).unwrap();
+    assert_eq!(slowest_parts(&[name(&plain), name(&out)]), [Value::Null, Value::Null]);
+    assert_eq!(slowest_parts(&["--compress", "xz:1", name(&plain), name(&packed)]), [Value::Null, "encoder".into()]);
+    assert_eq!(slowest_parts(&["--decompress", name(&packed), name(&out)]), ["decoder".into(), Value::Null]);
+    let output = haul().args(["copy", "--decompress", "-v", name(&packed), name(&out)]).output().unwrap();
+    let messages = in_one_line(&output.stderr);
+    assert!(messages.contains("source (decoder)") && !messages.contains("destination ("), "{messages}");
+    if has("nbdkit") {
+        let server = ["[", "nbdkit", "memory", "24M", "]"];
+        assert_eq!(slowest_parts(&[&[name(&plain)], &server[..]].concat()), [Value::Null, "network".into()]);
+    }
+}

@@ -2,7 +2,7 @@
 use super::client::Client;
 use super::failure::kind_of;
 use super::queue::{self, HttpQueue};
-use crate::core::{ClosingReport, Endpoint, Facts, Kind, Op, Queue, Request};
+use crate::core::{ClosingReport, Endpoint, Facts, Kind, Op, Queue, Request, SidePart};
 use std::io;
 use std::sync::Arc;
 
@@ -54,6 +54,10 @@ impl Endpoint for OpenResource {
 
     fn diagnose(&self, _op: Op, _offset: u64, error: &io::Error) -> Kind {
         kind_of(error)
+    }
+
+    fn slowest_part(&self) -> Option<SidePart> {
+        Some(SidePart::Network)
     }
 
     fn closing(&self) -> ClosingReport {

@@ -3,7 +3,7 @@ use super::body::OrderedBody;
 use super::client::Client;
 use super::failure::kind_of;
 use super::resource::closing;
-use crate::core::{ClosingReport, Endpoint, Facts, Kind, Op, Request, locked};
+use crate::core::{ClosingReport, Endpoint, Facts, Kind, Op, Request, SidePart, locked};
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex};
 
@@ -65,6 +65,10 @@ impl Endpoint for OpenStream {
 
     fn diagnose(&self, _op: Op, _offset: u64, error: &io::Error) -> Kind {
         kind_of(error)
+    }
+
+    fn slowest_part(&self) -> Option<SidePart> {
+        Some(SidePart::Network)
     }
 
     fn closing(&self) -> ClosingReport {

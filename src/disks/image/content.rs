@@ -4,6 +4,7 @@ use super::fault::Fault;
 use super::input::Input;
 use crate::core::{Compression, ZipMember};
 use std::io;
+use std::time::Duration;
 
 /// The content of a compressed file, from its first byte to its last.
 pub(super) struct Content {
@@ -41,6 +42,11 @@ impl Content {
     /// Bytes of the content so far.
     pub(super) fn made_bytes(&self) -> u64 {
         self.made
+    }
+
+    /// Time spent waiting for bytes of the file.
+    pub(super) fn waited(&self) -> Duration {
+        self.input.waited()
     }
 
     /// Where bytes begin that were ignored.

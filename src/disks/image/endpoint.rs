@@ -7,11 +7,12 @@ use super::sequential::Sequential;
 use crate::core::stages::Hasher;
 use crate::core::{
     ClosingReport, Compressed, Compression, DeviceError, Digest, Endpoint, EndpointChange, Extent, Facts, Kind, Op,
-    Request, StoredBytes, locked,
+    Request, SharedPart, SidePart, StoredBytes, locked,
 };
 use std::io::{self, Cursor, Read};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 /// Bytes of a piece of the content that is not copied.
 const DISCARDED_BYTES: usize = 64 << 10;
@@ -29,6 +30,8 @@ pub(super) struct Decompressed {
     frames: Option<Frames>,
     /// Bytes of the file that were decompressed, for progress, which does not wait for a block.
     decompressed: AtomicU64,
+    /// What takes most of the time of reading.
+    slowest_part: SharedPart,
     is_cancelled: AtomicBool,
 }
 
@@ -38,6 +41,8 @@ struct Reading {
     position: u64,
     /// What the next read returns: bytes before it were delivered.
     failed: Option<io::Error>,
+    /// Time of all reads.
+    took: Duration,
     /// What was found to be the format.
     format: Option<Compression>,
 }
@@ -56,7 +61,7 @@ enum By {
 impl Decompressed {
     /// Over the file or stream itself, which is open.
     pub(super) fn new(facts: Facts, compressed: Compressed, stored: Arc<dyn Endpoint>) -> Self {
-        let reading = Reading { by: By::Unknown, position: 0, failed: None, format: None };
+        let reading = Reading { by: By::Unknown, position: 0, failed: None, took: Duration::ZERO, format: None };
         let (digest, decompressed, is_cancelled) = (StoredDigest::default(), 0.into(), false.into());
         let frames = compressed.encoding.zip(facts.upload.as_ref());
         let frames = frames.and_then(|(encoding, upload)| Frames::of_upload(encoding, upload));
@@ -68,6 +73,7 @@ impl Decompressed {
             digest,
             frames,
             decompressed,
+            slowest_part: SharedPart::default(),
             is_cancelled,
         }
     }
@@ -83,8 +89,16 @@ impl Decompressed {
         let header = if offset > 0 { self::format(encoding).header() } else { &[] };
         let from = Cursor::new(header).chain(Sequential::new(self.stored.clone(), offset)?);
         reading.by = By::Content(Box::new(Content::new(Input::start(from, None)?, format, None)));
-        (reading.position, reading.failed) = (position, None);
+        (reading.position, reading.failed, reading.took) = (position, None, Duration::ZERO);
         Ok(())
+    }
+
+    /// Reading is decoding, or waiting for the file.
+    fn note_slowest(&self, reading: &Reading) {
+        let By::Content(content) = &reading.by else { return };
+        let waited = content.waited();
+        let is_decoder = reading.took.saturating_sub(waited) >= waited;
+        self.slowest_part.set(if is_decoder { Some(SidePart::Decoder) } else { self.stored.slowest_part() });
     }
 
     /// Finds out what it is, and starts to read it.
@@ -238,14 +252,27 @@ impl Endpoint for Decompressed {
             (reading.by, reading.format) = self.begin()?;
         }
         match reading.by {
-            By::Plain { .. } => self.pass_on(reading, request),
-            _ => self.read(reading, request),
+            By::Plain { .. } => {
+                self.slowest_part.set(self.stored.slowest_part());
+                self.pass_on(reading, request)
+            }
+            _ => {
+                let started_at = Instant::now();
+                let read = self.read(reading, request);
+                reading.took += started_at.elapsed();
+                self.note_slowest(reading);
+                read
+            }
         }
     }
 
     fn stored(&self) -> Option<StoredBytes> {
         let done = self.decompressed.load(Relaxed);
         (done > 0).then_some(StoredBytes { done, total: self.compressed.stored.size })
+    }
+
+    fn slowest_part(&self) -> Option<SidePart> {
+        self.slowest_part.get()
     }
 
     fn uncache(&self, _extent: Extent) -> Option<u64> {

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// Bytes of one read.
 const PART_BYTES: usize = 1 << 20;
@@ -25,6 +26,8 @@ pub(super) struct Input {
     /// Bytes that were consumed.
     position: u64,
     is_ended: bool,
+    /// Time spent waiting for the thread.
+    waited: Duration,
 }
 
 impl Input {
@@ -41,12 +44,17 @@ impl Input {
         thread::Builder::new()
             .name("haul-read".to_owned())
             .spawn(move || read(from, digest, &to_decoder, &returned))?;
-        Ok(Input { parts, empty, part: Vec::new(), at: 0, position: 0, is_ended: false })
+        Ok(Input { parts, empty, part: Vec::new(), at: 0, position: 0, is_ended: false, waited: Duration::ZERO })
     }
 
     /// Bytes that were consumed.
     pub(super) fn position(&self) -> u64 {
         self.position
+    }
+
+    /// Time spent waiting for bytes of the file.
+    pub(super) fn waited(&self) -> Duration {
+        self.waited
     }
 
     /// The next bytes: some, unless the file has ended.
@@ -102,7 +110,10 @@ impl Input {
     }
 
     fn next_part(&mut self) -> io::Result<Vec<u8>> {
-        let part = match self.parts.recv() {
+        let asked_at = Instant::now();
+        let received = self.parts.recv();
+        self.waited += asked_at.elapsed();
+        let part = match received {
             Ok(part) => part?,
             Err(_) => return Err(io::Error::other("internal error in haul: the reading thread ended")),
         };

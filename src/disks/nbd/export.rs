@@ -5,7 +5,7 @@ use super::protocol::{failure, kind_of};
 use super::queue::NbdQueue;
 use super::requests::{command_of, is_whole, write_flags};
 use super::zeros::Zeros;
-use crate::core::{ClosingReport, Endpoint, Extent, Facts, Kind, Op, Queue, Request, Run, RunKind, locked};
+use crate::core::{ClosingReport, Endpoint, Extent, Facts, Kind, Op, Queue, Request, Run, RunKind, SidePart, locked};
 use std::io;
 use std::sync::{Arc, Mutex};
 
@@ -148,6 +148,10 @@ impl Endpoint for OpenExport {
 
     fn diagnose(&self, _op: Op, _offset: u64, error: &io::Error) -> Kind {
         kind_of(error)
+    }
+
+    fn slowest_part(&self) -> Option<SidePart> {
+        Some(SidePart::Network)
     }
 
     fn closing(&self) -> ClosingReport {

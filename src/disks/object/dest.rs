@@ -4,7 +4,7 @@ use super::sending::{Sending, State};
 use super::source::repeated;
 use super::store::Store;
 use crate::core::{
-    ClosingReport, Endpoint, Extent, ExtentSet, Facts, Kept, Kind, Op, Order, Request, Upload, part_bytes,
+    ClosingReport, Endpoint, Extent, ExtentSet, Facts, Kept, Kind, Op, Order, Request, SidePart, Upload, part_bytes,
 };
 use crate::disks::http::failure::{Failure, kind_of};
 use crate::disks::zeros::with_zeros;
@@ -149,6 +149,10 @@ impl Endpoint for ObjectDest {
 
     fn diagnose(&self, _op: Op, _offset: u64, error: &io::Error) -> Kind {
         kind_of(error)
+    }
+
+    fn slowest_part(&self) -> Option<SidePart> {
+        Some(SidePart::Network)
     }
 
     fn closing(&self) -> ClosingReport {

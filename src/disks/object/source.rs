@@ -1,6 +1,6 @@
 //! An object that is read.
 use super::store::{Content, Store};
-use crate::core::{ClosingReport, Endpoint, Facts, Kind, Op, Queue, Request};
+use crate::core::{ClosingReport, Endpoint, Facts, Kind, Op, Queue, Request, SidePart};
 use crate::disks::http::failure::{Failure, kind_of};
 use crate::disks::http::queue::{self, HttpQueue};
 use crate::disks::http::runtime;
@@ -60,6 +60,10 @@ impl Endpoint for OpenObject {
 
     fn diagnose(&self, _op: Op, _offset: u64, error: &io::Error) -> Kind {
         kind_of(error)
+    }
+
+    fn slowest_part(&self) -> Option<SidePart> {
+        Some(SidePart::Network)
     }
 
     fn closing(&self) -> ClosingReport {

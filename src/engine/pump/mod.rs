@@ -291,7 +291,7 @@ impl<'a> Pump<'a> {
         self.totals.read_requests += 1;
         self.totals.read_bytes += u64::from(moved);
         self.watch.tally.read_bytes.fetch_add(u64::from(moved), Relaxed);
-        self.watch.tally.note_stored(Side::Source, self.ends[Side::Source.index()].stored());
+        self.watch.tally.note_parts(Side::Source, &*self.ends[Side::Source.index()]);
         request.done += moved;
         if moved == 0 {
             self.source_ended(request);

@@ -82,7 +82,7 @@ impl Pump<'_> {
             self.totals.written_bytes += bytes;
             self.watch.tally.written_bytes.fetch_add(bytes, Relaxed);
         }
-        self.watch.tally.note_stored(Side::Dest, self.ends[Side::Dest.index()].stored());
+        self.watch.tally.note_parts(Side::Dest, &*self.ends[Side::Dest.index()]);
         request.done += moved;
         if request.done < request.until {
             self.queues.submit(request);

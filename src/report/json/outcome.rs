@@ -6,7 +6,7 @@ use super::runs::{differences, list, unread, verified};
 use super::{FailureReport, SCHEMA, command_line, object};
 use crate::core::{
     Decision, Durability, Ended, Identity, JournalTotals, Latency, Limits, MemoryCheck, Outcome, PatternAct, Plan,
-    PlanSide, Route, Side, Trial, Unread,
+    PlanSide, Route, Side, SidePart, Trial, Unread,
 };
 use crate::report::{text, units};
 use serde::Serialize;
@@ -214,6 +214,7 @@ fn side(planned: &PlanSide, identity: &Identity, outcome: &Outcome, side: Side) 
         latency: object! { count, p50_us, p90_us, p99_us, max_us },
         waited_s: report.waited.as_secs_f64(),
         waited_share: (!copying.is_zero()).then(|| thousandths(share)),
+        slowest_part: report.slowest_part.map(SidePart::name),
         idle_s: report.idle.as_secs_f64(),
         unread: unread(&outcome.unread[side.index()]),
         cached_before_bytes: report.cached_before_bytes,

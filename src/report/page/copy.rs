@@ -4,7 +4,7 @@ use super::chart::{Chart, Curve, Shape};
 use super::map::map;
 use super::rates::{Piece, WAITED_FOR, moving, pieces};
 use super::{Figure, Page, Table, bare, capital, device, frame, latency, render};
-use crate::core::{Decision, Direction, Ended, Facts, Machine, Outcome, Plan, Series, Side};
+use crate::core::{Decision, Direction, Ended, Facts, Machine, Outcome, Plan, Series, Side, side_and_part};
 use crate::plan::Verbosity;
 use crate::report::printable::shell_line_as_it_is;
 use crate::report::{text, units};
@@ -270,9 +270,12 @@ fn held_back_most(outcome: &Outcome) -> String {
     let copying = outcome.elapsed.saturating_sub(outcome.flushing);
     let [source, dest] = outcome.sides.each_ref().map(|side| side.waited);
     let waits = [source, dest, outcome.limit_waited, outcome.digest_waited];
-    let most = WAITED_FOR.iter().zip(waits).max_by_key(|(_, waited)| *waited);
+    let most = (0..).zip(waits).max_by_key(|(_, waited)| *waited);
     match most.filter(|(_, waited)| !waited.is_zero()) {
-        Some((name, waited)) => format!("bottleneck: {name}, {} of the time", units::share(waited, copying)),
+        Some((what, waited)) => {
+            let name = side_and_part(WAITED_FOR[what], outcome.sides.get(what).and_then(|side| side.slowest_part));
+            format!("bottleneck: {name}, {} of the time", units::share(waited, copying))
+        }
         None => String::new(),
     }
 }

@@ -26,6 +26,7 @@ fn view() -> View {
         write: speed(410 * MIB, 395 * MIB),
         left: Some(Duration::from_millis(2_900)),
         slower: Some(Side::Dest),
+        slower_part: None,
         limited: false,
         stalled: None,
         block_bytes: 256 << 10,

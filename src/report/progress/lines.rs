@@ -3,7 +3,7 @@ use super::dests::DestView;
 use super::rescue::RescueView;
 use super::subject::Subject;
 use super::view::View;
-use crate::core::{Phase, Plan};
+use crate::core::{Phase, Plan, SidePart};
 use crate::report::json::{self, SCHEMA, object, seconds};
 use serde::Serialize;
 
@@ -49,6 +49,7 @@ pub(super) fn progress(view: &View, subject: &Subject<'_>) -> String {
         written_mean_bytes_per_s: view.write.mean_per_s,
         left_s: view.left.map(seconds),
         slower_side: view.slower.map(|side| side.key()),
+        slower_part: view.slower_part.map(SidePart::name),
         stalled_s: view.stalled.map(seconds),
         flushing_s: view.flushing.map(seconds),
         block_bytes: view.block_bytes,

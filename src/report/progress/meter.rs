@@ -123,6 +123,7 @@ impl Meter {
             write: speed(|sample| sample.written_bytes),
             left: self.left(&now),
             slower: slower.filter(|_| !limited),
+            slower_part: slower.filter(|_| !limited).and_then(|side| now.slowest_part[side.index()]),
             limited,
             stalled: (now.phase == Phase::Copying && still >= STALL).then_some(still),
             block_bytes: now.block_bytes,

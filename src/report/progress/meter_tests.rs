@@ -13,6 +13,7 @@ fn sample(millis: u64, data: u64) -> Sample {
         already_bytes: 0,
         stored_bytes: [0; 2],
         stored_total_bytes: 0,
+        slowest_part: [None; 2],
         unread_sectors: 0,
         settled: Duration::from_millis(millis),
         settled_bytes: data,

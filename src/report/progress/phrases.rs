@@ -1,6 +1,6 @@
 //! Phrases of which bar, plain lines and status line consist.
 use super::view::View;
-use crate::core::Side;
+use crate::core::side_and_part;
 use crate::report::units;
 
 /// `840.0 MiB of 2.00 GiB`, or only the first number for a stream.
@@ -58,7 +58,7 @@ pub(super) fn left(view: &View) -> Option<String> {
 
 /// `dest is slower`, or that the limit is the bottleneck, or that there is no progress.
 pub(super) fn holdup(view: &View) -> Option<String> {
-    let side = view.slower.map(Side::name);
+    let side = view.slower.map(|side| side_and_part(side.name(), view.slower_part));
     match (view.stalled, side) {
         (Some(still), side) => {
             let waiting = side.map(|side| format!(", waiting for the {side}")).unwrap_or_default();

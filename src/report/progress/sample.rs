@@ -1,4 +1,4 @@
-use crate::core::{Moment, Phase, Tally};
+use crate::core::{Moment, Phase, SharedPart, SidePart, Tally};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -21,6 +21,8 @@ pub(super) struct Sample {
     /// Bytes of compressed files that were read and written, and the size of the one that is read; 0: none, unknown.
     pub(super) stored_bytes: [u64; 2],
     pub(super) stored_total_bytes: u64,
+    /// The part of each side that takes most of its time.
+    pub(super) slowest_part: [Option<SidePart>; 2],
     /// Logical blocks that could not be read.
     pub(super) unread_sectors: u64,
     /// Time in which the pool was full and no other block size or depth was tried.
@@ -58,6 +60,7 @@ impl Sample {
             already_bytes: tally.already_bytes.load(Relaxed),
             stored_bytes: tally.stored_bytes.each_ref().map(|bytes| bytes.load(Relaxed)),
             stored_total_bytes: tally.stored_total_bytes.load(Relaxed),
+            slowest_part: tally.slowest_part.each_ref().map(SharedPart::get),
             unread_sectors: tally.unread_sectors.load(Relaxed),
             settled: time(&tally.settled_ns),
             settled_bytes: tally.settled_bytes.load(Relaxed),

@@ -1,4 +1,4 @@
-use crate::core::{Phase, Side};
+use crate::core::{Phase, Side, SidePart};
 use std::time::Duration;
 
 /// The progress at one moment.
@@ -38,6 +38,8 @@ pub(super) struct View {
     pub(super) left: Option<Duration>,
     /// The side that is the bottleneck, if one clearly is.
     pub(super) slower: Option<Side>,
+    /// The part of it that takes most of its time, if it has several.
+    pub(super) slower_part: Option<SidePart>,
     /// The bottleneck is the requested limit.
     pub(super) limited: bool,
     /// Time without progress, if it is long enough to report.

@@ -4,6 +4,7 @@ use super::rest::Rest;
 use super::{damage, dests, differences, memory_check, short, unread, verified};
 use crate::core::{
     Decision, Ended, EndpointKind, EngineKind, Latency, Outcome, PatternAct, Plan, PlanNotes, Route, Side, Totals,
+    side_and_part,
 };
 use crate::plan::Verbosity;
 use crate::report::columns::{Columns, TIE, beside, paragraph, whole, width, wrap};
@@ -213,7 +214,8 @@ pub(crate) fn bottleneck(outcome: &Outcome) -> String {
     }
     let busy = copying.saturating_sub(source + dest + digests + limit);
     let share = |waited| whole(&units::share(waited, copying));
-    let mut text = format!("source {}, destination {}, ", share(source), share(dest));
+    let [from, to] = Side::BOTH.map(|side| side_and_part(side.name(), outcome.sides[side.index()].slowest_part));
+    let mut text = format!("{from} {}, {to} {}, ", share(source), share(dest));
     if !digests.is_zero() {
         text += &format!("digests {}, ", share(digests));
     }

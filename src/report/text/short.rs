@@ -2,7 +2,7 @@
 //! the full report, because the copy cannot be repeated to see them.
 use super::ending::{claimed, how_fast, journal, what};
 use super::{damage, dests, differences, memory_check, unread, verified};
-use crate::core::{Ended, Outcome, PatternAct, Plan, Route, Side};
+use crate::core::{Ended, Outcome, PatternAct, Plan, Route, Side, side_and_part};
 use crate::report::columns::{Columns, whole, width, wrap};
 use crate::report::printable::printable;
 use crate::report::style::{STRONG, paint};
@@ -46,10 +46,11 @@ fn between(plan: &Plan) -> String {
 fn bottleneck(plan: &Plan, outcome: &Outcome) -> String {
     let copying = outcome.elapsed.saturating_sub(outcome.flushing);
     let [source, dest] = outcome.sides.each_ref().map(|side| side.waited);
+    let of_copy = Side::BOTH.map(|side| side_and_part(side.name(), outcome.sides[side.index()].slowest_part));
     let names = match plan.pattern.map(|used| used.act) {
-        Some(PatternAct::Write) => ["making the pattern", "destination"],
-        Some(PatternAct::Check) => ["source", "checking the pattern"],
-        None => ["source", "destination"],
+        Some(PatternAct::Write) => ["making the pattern", &of_copy[1]],
+        Some(PatternAct::Check) => [&of_copy[0], "checking the pattern"],
+        None => [&*of_copy[0], &of_copy[1]],
     };
     let waits =
         [(names[0], source), (names[1], dest), ("digests", outcome.digest_waited), ("--limit", outcome.limit_waited)];

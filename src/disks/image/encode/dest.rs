@@ -4,7 +4,7 @@ use super::pick::format;
 use super::pool::Pool;
 use crate::core::{
     ClosingReport, Compressed, DeviceError, Encoding, Endpoint, EndpointKind, Extent, ExtentSet, Facts, Kept, Kind, Op,
-    Request, StoredBytes, locked,
+    Request, SidePart, StoredBytes, locked,
 };
 use crate::disks::image::detect::detect;
 use std::io;
@@ -160,6 +160,10 @@ impl Endpoint for CompressedDest {
     fn stored(&self) -> Option<StoredBytes> {
         let done = self.pool.frames(Frames::end);
         Some(StoredBytes { done, total: None })
+    }
+
+    fn slowest_part(&self) -> Option<SidePart> {
+        if self.pool.is_limit() { Some(SidePart::Encoder) } else { self.stored.slowest_part() }
     }
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {

@@ -7,8 +7,10 @@ use crate::disks::image::detect::HEAD_BYTES;
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::mem;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Instant;
 
 /// Content of a frame that is to be compressed.
 struct Job {
@@ -43,6 +45,9 @@ struct Shared {
     on_change: Condvar,
     /// A frame of zeros alone, which is compressed once.
     zeros: Mutex<Option<Frame>>,
+    /// Time for which the copy waited until frames were compressed and written, and that of writing, in nanoseconds.
+    waited_ns: AtomicU64,
+    writing_ns: AtomicU64,
 }
 
 /// Compresses frames and writes them to an endpoint.
@@ -74,7 +79,9 @@ impl Pool {
             is_ended,
             spare,
         });
-        let shared = Shared { format, stored, state, on_change: Condvar::new(), zeros: Mutex::default() };
+        let (waited_ns, writing_ns) = Default::default();
+        let shared =
+            Shared { format, stored, state, on_change: Condvar::new(), zeros: Mutex::default(), waited_ns, writing_ns };
         Ok(Pool { shared: Arc::new(shared), threads: Mutex::default(), threads_max })
     }
 
@@ -146,6 +153,12 @@ impl Pool {
         written.map(|()| size)
     }
 
+    /// Whether compressing takes most of the time: one frame is written at a time, and if writing were the limit, the
+    /// waiting would be that for writes.
+    pub(super) fn is_limit(&self) -> bool {
+        self.shared.writing_ns.load(Relaxed) < self.shared.waited_ns.load(Relaxed) / 2
+    }
+
     /// The frames that were written.
     pub(super) fn frames<T>(&self, what: impl FnOnce(&Frames) -> T) -> T {
         what(&self.shared.state().frames)
@@ -176,7 +189,9 @@ impl Shared {
 
     fn wait_until(&self, done: impl Fn(&State) -> bool) -> io::Result<MutexGuard<'_, State>> {
         let waiting = |state: &mut State| !done(state) && state.failed.is_none() && !state.is_cancelled;
+        let asked_at = Instant::now();
         let mut state = self.on_change.wait_while(self.state(), waiting).unwrap_or_else(PoisonError::into_inner);
+        self.waited_ns.fetch_add(asked_at.elapsed().as_nanos() as u64, Relaxed);
         if state.is_cancelled {
             return Err(io::Error::from_raw_os_error(libc::ECANCELED));
         }
@@ -253,7 +268,9 @@ impl Shared {
             };
             let (at, is_untouched) = (state.frames.end(), mem::take(&mut state.is_untouched));
             drop(state);
+            let began_at = Instant::now();
             let written = self.write_frame(&mut appender, at, &frame.bytes, is_untouched);
+            self.writing_ns.fetch_add(began_at.elapsed().as_nanos() as u64, Relaxed);
             state = self.state();
             match written {
                 Ok(()) => state.frames.add(&*self.format, frame.listed_bytes, content_bytes),
