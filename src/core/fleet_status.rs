@@ -40,6 +40,8 @@ pub struct ShardAttempt {
     pub pid: u32,
     /// When it wrote last, by its own clock, RFC 3339 in UTC.
     pub written: String,
+    /// Seconds since then, by the clocks of both hosts, if it has not ended; `None`: unknown, or it has ended.
+    pub silent_s: Option<u64>,
     /// How often it has written.
     pub beat: u64,
     /// Bytes of the shard that are durable.
@@ -82,6 +84,8 @@ pub struct FleetStatus {
     pub phase: FleetPhase,
     /// Length of the copy.
     pub len_bytes: u64,
+    /// Time without a sign of life after which a worker counts as dead, in seconds.
+    pub lease_s: u64,
     /// Number of shards.
     pub shards: u64,
     /// Number of shards that are done.
@@ -105,6 +109,11 @@ pub struct FleetStatus {
 }
 
 impl FleetStatus {
+    /// Whether an attempt has given no sign of life for the lease, by clocks: it is dead, or those differ.
+    pub fn is_stuck(&self, attempt: &ShardAttempt) -> bool {
+        attempt.silent_s.is_some_and(|silent| silent > self.lease_s)
+    }
+
     /// Bytes per second of all that runs.
     pub fn bytes_per_s(&self) -> u64 {
         self.running.iter().filter_map(|attempt| attempt.bytes_per_s).sum()

@@ -52,9 +52,10 @@ pub fn status(status: &FleetStatus) -> String {
         let ShardAttempt { shard, attempt: number, host, pid, written, copied_bytes, .. } = attempt;
         let rate = attempt.bytes_per_s.map_or_else(String::new, |rate| format!(", {}", units::rate(rate)));
         let (copied, host) = (units::size(*copied_bytes), printable(host));
+        let stuck = if status.is_stuck(attempt) { "; stuck: run the shard again" } else { "" };
         let _ = writeln!(
             text,
-            "shard {shard}, attempt {number}: {copied}{rate}, PID {pid} on {host}, last sign of life {written}"
+            "shard {shard}, attempt {number}: {copied}{rate}, PID {pid} on {host}, last sign of life {written}{stuck}"
         );
     }
     for attempt in &status.failed {
@@ -139,6 +140,15 @@ pub fn given_up(state: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_attempt_without_signs_of_life_for_the_lease_is_stuck() {
+        let attempt = |shard, silent_s| ShardAttempt { shard, silent_s, ..ShardAttempt::default() };
+        let running = vec![attempt(1, Some(90)), attempt(2, Some(91)), attempt(3, None)];
+        let text = status(&FleetStatus { lease_s: 90, running, ..FleetStatus::default() });
+        let stuck: Vec<&str> = text.lines().filter(|line| line.contains("stuck")).collect();
+        assert!(stuck.len() == 1 && stuck[0].starts_with("shard 2,"), "{text}");
+    }
 
     #[test]
     fn missing_shards_are_named_as_ranges() {

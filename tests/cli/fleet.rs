@@ -336,3 +336,20 @@ fn an_upload_that_the_store_discarded_is_refused_and_not_retried() {
     let (status, messages) = job.shard("1/2");
     assert!(status == 3 && messages.contains("does not exist any more"), "{messages}");
 }
+
+#[test]
+fn the_status_is_written_as_a_page() {
+    let job = Job::new(3 * MIB);
+    job.plan("dest", &["--shards", "3"]);
+    job.copies(&["1/3", "3/3"]);
+    for _ in 0..2 {
+        let (status, _, messages) = job.run(&["status", "--report", "page.html", "plan.json"]);
+        assert_eq!(status, 0, "{messages}");
+        let page = fs::read_to_string(job.path("page.html")).unwrap();
+        assert!(page.contains("2 of 3 shards done") && page.contains("<section id=\"hosts\">"), "{page}");
+    }
+    fs::write(job.path("mine"), "mine").unwrap();
+    let (status, _, messages) = job.run(&["status", "--report", "mine", "plan.json"]);
+    assert!(status == 3 && messages.contains("is not a haul report"), "{messages}");
+    assert_eq!(fs::read_to_string(job.path("mine")).unwrap(), "mine");
+}

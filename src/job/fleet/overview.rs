@@ -84,6 +84,7 @@ impl Overview {
             state: job.plan.state.clone(),
             phase: self.phase,
             len_bytes: job.plan.len_bytes,
+            lease_s: job.plan.lease_s,
             shards: job.plan.shards,
             done_shards: self.done.len() as u64,
             copied_bytes: of_done + self.last.iter().map(|last| last.copied_bytes).sum::<u64>(),
@@ -147,7 +148,9 @@ fn shown(record: &AttemptRecord) -> ShardAttempt {
     let time = |text: &str| text.parse::<jiff::Timestamp>().ok().map(|time| time.as_second());
     let worked_s = time(&record.written).zip(time(&record.began)).map(|(now, then)| now - then);
     let worked_s = worked_s.and_then(|time| u64::try_from(time).ok()).filter(|&time| time > 0);
+    let silent_s = time(&record.written).map(|then| jiff::Timestamp::now().as_second() - then);
     ShardAttempt {
+        silent_s: silent_s.and_then(|time| u64::try_from(time).ok()).filter(|_| record.ended.is_none()),
         shard: record.shard,
         attempt: record.attempt,
         host: record.worker.host.clone(),

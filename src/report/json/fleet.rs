@@ -37,6 +37,7 @@ fn attempt(attempt: &ShardAttempt) -> impl Serialize {
         host: attempt.host.clone(),
         pid: attempt.pid,
         written: attempt.written.clone(),
+        silent_s: attempt.silent_s,
         beat: attempt.beat,
         copied_bytes: attempt.copied_bytes,
         bytes_per_s: attempt.bytes_per_s,

@@ -165,7 +165,10 @@ fn attempts(status: &FleetStatus) -> Option<Figure> {
             units::size(attempt.copied_bytes),
             rate,
             attempt.written.clone(),
-            attempt.ended.clone().unwrap_or_else(|| "running".to_owned()),
+            attempt
+                .ended
+                .clone()
+                .unwrap_or_else(|| (if status.is_stuck(attempt) { "stuck" } else { "running" }).to_owned()),
         ]
     };
     let rows: Vec<Vec<String>> = all.take(LISTED_MAX).map(row).collect();
