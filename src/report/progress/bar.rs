@@ -103,13 +103,11 @@ fn how_far(view: &View, width: usize) -> String {
 }
 
 fn how_fast(view: &View, width: usize) -> String {
-    let holdup = holdup(view).map(|holdup| match view.stalled {
-        Some(_) => paint(CARE, &holdup),
-        None => holdup,
-    });
+    let warns = view.stalled.is_some() || view.idle.is_some();
+    let holdup = holdup(view).map(|holdup| if warns { paint(CARE, &holdup) } else { holdup });
     let unread = unread(view).map(|unread| paint(CARE, &unread));
     let join = |parts: &[Option<String>]| parts.iter().flatten().cloned().collect::<Vec<_>>().join(", ");
-    if view.stalled.is_some() {
+    if view.stalled.is_some() && view.idle.is_none() {
         let holdup = holdup.unwrap_or_default();
         return fitting(&[join(&[Some(holdup.clone()), unread]), holdup], width);
     }

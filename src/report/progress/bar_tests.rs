@@ -29,6 +29,7 @@ fn view() -> View {
         slower_part: None,
         limited: false,
         stalled: None,
+        idle: None,
         block_bytes: 256 << 10,
         queue_depth: [4, 2],
         pool_bytes: 8 << 20,

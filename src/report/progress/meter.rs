@@ -126,6 +126,7 @@ impl Meter {
             slower_part: slower.filter(|_| !limited).and_then(|side| now.slowest_part[side.index()]),
             limited,
             stalled: (now.phase == Phase::Copying && still >= STALL).then_some(still),
+            idle: None,
             block_bytes: now.block_bytes,
             queue_depth: now.queue_depth,
             pool_bytes: now.pool_bytes,

@@ -202,7 +202,8 @@ impl Shared {
 
     /// The view of the last sample. Computing its remaining time takes half a million instructions.
     fn view(&self) -> View {
-        lock(&self.meter).view().expect("a sample was taken when the display was started")
+        let view = lock(&self.meter).view().expect("a sample was taken when the display was started");
+        self.rescue.as_ref().map_or(view, |rescue| rescue.complete(view))
     }
 
     /// The observer thread.

@@ -2,6 +2,7 @@
 use super::view::View;
 use crate::core::side_and_part;
 use crate::report::units;
+use std::time::Duration;
 
 /// `840.0 MiB of 2.00 GiB`, or only the first number for a stream.
 pub(super) fn amount(view: &View) -> String {
@@ -51,13 +52,19 @@ pub(super) fn rate_of_writes(view: &View) -> String {
 /// `12 s left`; `None` if unknown.
 pub(super) fn left(view: &View) -> Option<String> {
     match view.stalled {
-        Some(_) => None,
-        None => view.left.map(|left| format!("{} left", units::time_left(left))),
+        Some(_) if view.idle.is_none() => None,
+        _ => view.left.map(|left| format!("{} left", units::time_left(left))),
     }
 }
 
+/// A read of a disk that works takes less: no time since the last new byte is shown before.
+const NOTHING_NEW_MIN: Duration = Duration::from_secs(2);
+
 /// `dest is slower`, or that the limit is the bottleneck, or that there is no progress.
 pub(super) fn holdup(view: &View) -> Option<String> {
+    if let Some(idle) = view.idle {
+        return (idle >= NOTHING_NEW_MIN).then(|| format!("nothing new for {}", units::time_passed(idle)));
+    }
     let side = view.slower.map(|side| side_and_part(side.name(), view.slower_part));
     match (view.stalled, side) {
         (Some(still), side) => {
@@ -75,9 +82,9 @@ pub(super) fn unread(view: &View) -> Option<String> {
     (view.unread_sectors > 0).then(|| units::count(view.unread_sectors, "bad sector", "bad sectors"))
 }
 
-/// `queue depth 2+2, 1 MiB blocks`; `None` if it is not known yet.
+/// `queue depth 2+2, 1 MiB blocks`; `None` if it is not known yet, and for a rescue, which decides it by each result.
 pub(super) fn setting(view: &View) -> Option<String> {
     let [source, dest] = view.queue_depth;
     let block = units::block(view.block_bytes.into());
-    (view.block_bytes > 0).then(|| format!("queue depth {source}+{dest}, {block} blocks"))
+    (view.block_bytes > 0 && view.idle.is_none()).then(|| format!("queue depth {source}+{dest}, {block} blocks"))
 }

@@ -23,7 +23,7 @@ fn line(view: &View, dest: &str) -> String {
             parts.extend(percent(view).map(|percent| percent.trim_start().to_owned()));
             parts.push(amount(view));
             parts.push(format!("in {}", units::duration(view.elapsed)));
-            parts.extend(view.stalled.is_none().then(|| rates(view)));
+            parts.extend((view.stalled.is_none() || view.idle.is_some()).then(|| rates(view)));
             parts.extend(compressed(view));
             parts.extend(left(view));
             parts.extend(holdup(view));

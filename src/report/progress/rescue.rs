@@ -1,7 +1,8 @@
 //! The lines of a rescue: its phase, what failed, and the areas of the source in letters.
 use super::bar::fitting;
+use super::view::View;
 use crate::core::locked;
-use crate::core::rescue::{RescueState, SharedRescue, Status};
+use crate::core::rescue::{RescueState, RescueStatus, SharedRescue, Status};
 use crate::report::columns::message;
 use crate::report::json::{object, seconds};
 use crate::report::map::cells;
@@ -14,8 +15,9 @@ use std::time::{Duration, Instant};
 
 /// Rows of the picture.
 const ROWS: usize = 3;
-/// A read of a disk that works takes less: no time since the last new byte is shown before.
-const NOTHING_NEW_MIN: Duration = Duration::from_secs(2);
+
+/// Time of a phase before its pace is a measure of the time left.
+const MEASURED_MIN: Duration = Duration::from_secs(3);
 
 const RESCUED: Style = AnsiColor::Cyan.on_default();
 const REST: Style = Style::new().dimmed();
@@ -27,6 +29,16 @@ const SHARE: u32 = 20;
 pub(super) struct RescueView {
     rescue: SharedRescue,
     drawn: Mutex<Option<Drawn>>,
+    pace: Mutex<Option<Pace>>,
+}
+
+/// The pace of trimming or scraping, which decide about sectors rather than rescue bytes.
+#[derive(Clone, Copy)]
+struct Pace {
+    phase: RescueStatus,
+    began: Instant,
+    /// Bytes in failed blocks when it began.
+    failed: u64,
 }
 
 /// The rows for a width, which are shown until they are due.
@@ -38,7 +50,34 @@ struct Drawn {
 
 impl RescueView {
     pub(super) fn new(rescue: SharedRescue) -> Self {
-        RescueView { rescue, drawn: Mutex::default() }
+        RescueView { rescue, drawn: Mutex::default(), pace: Mutex::default() }
+    }
+
+    /// The view of a copy, with the time since something new was read, and the time left of this phase.
+    pub(super) fn complete(&self, view: View) -> View {
+        self.complete_at(view, Instant::now())
+    }
+
+    fn complete_at(&self, view: View, now: Instant) -> View {
+        let state = locked(&self.rescue);
+        let idle = Some(now.saturating_duration_since(state.last_new));
+        let left = match state.phase {
+            RescueStatus::Copying => view.left,
+            RescueStatus::Trimming | RescueStatus::Scraping => self.left(&state, now),
+            _ => None,
+        };
+        View { idle, left, ..view }
+    }
+
+    /// The time until every failed block is decided, at the pace of the phase so far; `None`: not known yet.
+    fn left(&self, state: &RescueState, now: Instant) -> Option<Duration> {
+        let failed = state.map.bytes(Status::Untrimmed) + state.map.bytes(Status::Unscraped);
+        let mut pace = locked(&self.pace);
+        let begun = pace.filter(|pace| pace.phase == state.phase);
+        let Pace { began, failed: before, .. } =
+            *pace.insert(begun.unwrap_or(Pace { phase: state.phase, began: now, failed }));
+        let (took, decided) = (now.saturating_duration_since(began), before.saturating_sub(failed));
+        (took >= MEASURED_MIN && decided > 0).then(|| took.mul_f64(failed as f64 / decided as f64))
     }
 
     /// Below a bar: a line of at most `width - 1` columns, and the picture. With colour.
@@ -75,42 +114,48 @@ impl RescueView {
 
     /// The same on a line for logs, with a newline.
     pub(super) fn line(&self) -> String {
-        let parts = parts(&locked(&self.rescue), Instant::now());
-        let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
-        message("      ", "      ", &parts.join(", "))
+        let [all, ..] = sentences(&locked(&self.rescue));
+        message("      ", "      ", &anstream::adapter::strip_str(&all).to_string())
     }
 }
 
 fn rows(state: &RescueState, width: usize) -> String {
     let width = width.saturating_sub(1).max(1);
-    let [phase, failed, idle] = parts(state, Instant::now());
-    let failed = if failed.is_empty() { failed } else { paint(CARE, &failed) };
-    let join = |parts: &[&String]| {
-        let parts: Vec<&str> = parts.iter().map(|part| part.as_str()).filter(|part| !part.is_empty()).collect();
-        parts.join(", ")
-    };
-    let choices = [join(&[&phase, &failed, &idle]), join(&[&phase, &failed]), join(&[&failed]), phase];
-    let line = fitting(&choices, width);
+    let line = fitting(&sentences(state), width);
     std::iter::once(line).chain(picture(state, width)).map(|line| format!("\n{line}")).collect()
 }
 
-/// The phase, what failed, and the time without a new byte; empty where there is nothing to say.
-fn parts(state: &RescueState, now: Instant) -> [String; 3] {
+/// The phase and what failed, with fewer words each time. With colour.
+fn sentences(state: &RescueState) -> [String; 4] {
     let paused = state.temperature.filter(|temperature| temperature.is_paused);
     let paused = paused.map(|temperature| format!(", paused at {:.0} °C", temperature.celsius)).unwrap_or_default();
-    let phase = format!("{}, pass {}{paused}", state.phase.name(), state.pass);
-    let bytes_and_areas = |statuses: &[Status]| {
-        let bytes: u64 = statuses.iter().map(|status| state.map.bytes(*status)).sum();
-        let areas = state.map.blocks().filter(|block| statuses.contains(&block.status)).count() as u64;
-        (bytes > 0).then(|| format!("{} in {}", units::size(bytes), units::count(areas, "area", "areas")))
+    let name = state.phase.name();
+    // The other phases have one pass.
+    let phase = match state.phase {
+        RescueStatus::Copying | RescueStatus::Retrying => format!("{name}, pass {}{paused}", state.pass),
+        _ => format!("{name}{paused}"),
     };
-    let bad = bytes_and_areas(&[Status::Bad]).map(|bad| format!("bad sectors {bad}"));
-    let failed = bytes_and_areas(&[Status::Untrimmed, Status::Unscraped]).map(|failed| format!("failed {failed}"));
-    let failed = bad.into_iter().chain(failed).collect::<Vec<_>>().join(", ");
-    let idle = now.saturating_duration_since(state.last_new);
-    let idle =
-        if idle < NOTHING_NEW_MIN { String::new() } else { format!("nothing new for {}", units::time_passed(idle)) };
-    [phase, failed, idle]
+    let found = [("bad sectors", &[Status::Bad][..]), ("failed", &[Status::Untrimmed, Status::Unscraped])];
+    let of = |statuses: &[Status]| -> (u64, u64) {
+        let bytes = statuses.iter().map(|status| state.map.bytes(*status)).sum();
+        let areas = state.map.blocks().filter(|block| statuses.contains(&block.status)).count();
+        (bytes, areas as u64)
+    };
+    let found = found.map(|(what, statuses)| (what, of(statuses)));
+    let with = |words: &dyn Fn(&str, u64, u64) -> String| {
+        let found = found.iter().filter(|(_, (bytes, _))| *bytes > 0);
+        let found: Vec<String> = found.map(|(what, (bytes, areas))| words(what, *bytes, *areas)).collect();
+        let found = if found.is_empty() { String::new() } else { format!(", {}", paint(CARE, &found.join(", "))) };
+        format!("{phase}{found}")
+    };
+    [
+        with(&|what, bytes, areas| {
+            format!("{what} {} in {}", units::size(bytes), units::count(areas, "area", "areas"))
+        }),
+        with(&|what, bytes, areas| format!("{} {} in {areas}", what.replace(" sectors", ""), units::size(bytes))),
+        with(&|what, bytes, _| format!("{} {}", what.replace(" sectors", ""), units::size(bytes))),
+        phase.clone(),
+    ]
 }
 
 /// The source in rows of letters, worst status first.
@@ -153,7 +198,7 @@ mod tests {
         map.set(Extent::new(LEN / 4, 4096), Status::Bad);
         map.set(Extent::new(LEN / 8, 512), Status::Bad);
         map.set(Extent::new(LEN / 2, 65_536), Status::Untrimmed);
-        let mut state = RescueState::new(map, RescueStatus::Trimming, 2, 0);
+        let mut state = RescueState::new(map, RescueStatus::Retrying, 2, 0);
         state.last_new -= Duration::from_secs(75);
         Arc::new(Mutex::new(state))
     }
@@ -172,12 +217,13 @@ mod tests {
             assert!(rows.iter().all(|row| (1..width).contains(&columns(row))), "{width}: {rows:?}");
             let picture = rows[1..].concat();
             assert!(picture.starts_with('+') && picture.ends_with('?') && picture.contains('*'), "{picture}");
+            assert!(rows[0].starts_with("retrying, pass 2"), "{width}: {rows:?}");
+            assert!(width < 60 || rows[0].contains("bad") && rows[0].contains("failed"), "{width}: {rows:?}");
             let bad = picture.split(|letter| letter != '-').filter(|run| !run.is_empty()).count();
             assert_eq!(bad, 2, "{picture}");
         }
         let rows = plain(&view.rows(120));
-        let expected =
-            "trimming, pass 2, bad sectors 4.61 kB in 2 areas, failed 65.5 kB in 1 area, nothing new for 1 min 15 s";
+        let expected = "retrying, pass 2, bad sectors 4.61 kB in 2 areas, failed 65.5 kB in 1 area";
         assert_eq!(rows.lines().nth(1), Some(expected));
         assert_eq!(view.line().split_whitespace().collect::<Vec<_>>().join(" "), expected);
     }
@@ -188,6 +234,22 @@ mod tests {
         assert_eq!(plain(&rows(&state, 80)), "\ncopying, pass 1\n??");
         let empty = RescueState::new(RescueMap::untried(0), RescueStatus::Copying, 1, 0);
         assert_eq!(rows(&empty, 80), "\ncopying, pass 1");
+    }
+
+    #[test]
+    fn the_time_left_of_scraping_follows_its_own_pace() {
+        let mut map = RescueMap::untried(LEN);
+        map.set(Extent::new(0, 100 * 512), Status::Unscraped);
+        let mut state = RescueState::new(map, RescueStatus::Scraping, 1, 0);
+        let view = RescueView::new(Arc::new(Mutex::new(state.clone())));
+        let began = Instant::now();
+        assert_eq!(view.left(&state, began), None);
+        state.map.set(Extent::new(0, 20 * 512), Status::Bad);
+        assert_eq!(view.left(&state, began + Duration::from_secs(1)), None, "it is too early");
+        assert_eq!(view.left(&state, began + Duration::from_secs(10)), Some(Duration::from_secs(40)));
+        // Another phase has another pace.
+        state.phase = RescueStatus::Trimming;
+        assert_eq!(view.left(&state, began + Duration::from_secs(20)), None);
     }
 
     #[test]

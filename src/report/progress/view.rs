@@ -44,6 +44,8 @@ pub(super) struct View {
     pub(super) limited: bool,
     /// Time without progress, if it is long enough to report.
     pub(super) stalled: Option<Duration>,
+    /// Time since a rescue has read something new; `None`: it is none.
+    pub(super) idle: Option<Duration>,
     /// Bytes per request.
     pub(super) block_bytes: u32,
     /// Maximum number of requests in flight, by side.
