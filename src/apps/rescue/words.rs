@@ -152,7 +152,8 @@ pub(crate) struct RescueArguments {
     /// A slower read is left for later
     ///
     /// Reads below this rate in bytes per second are slow: haul leaves the area and reads it after the others. By
-    /// default a read is slow if it takes half a second and ten times as long as those before it.
+    /// default a read is slow if it takes ten times as long as those before it, and half a second, or as long together
+    /// with others in a row.
     #[arg(long, short = 'a', value_name = "RATE", value_parser = words::rate, help_heading = "Method")]
     #[arg(allow_hyphen_values = true)]
     min_slow_rate: Option<u64>,

@@ -2,6 +2,7 @@
 use super::heads::Heads;
 use super::located::Divided;
 use super::now::Now;
+use super::piece::Piece;
 use super::sectors::in_cluster;
 use crate::core::rescue::{FailingHead, RescueStatus, Status};
 use crate::core::{Extent, ExtentSet};
@@ -9,11 +10,17 @@ use crate::core::{Extent, ExtentSet};
 /// The last pass, which skips nothing.
 const SWEEP: u32 = 5;
 
+/// Reads in a stretch of a head, at least.
+const HEAD_READS_MIN: u64 = 8;
+
 /// A pass.
 ///
 /// The first skips ahead at each failed or slow read, farther each time in a row. The second, in the other direction,
 /// delimits what was skipped: it leaves the rest of an area at the first failed or slow read. The third and fourth do
 /// the same at failed reads only, if there were slow ones. The fifth reads what is left.
+///
+/// Where the second and the fourth go back over readable blocks, they read them in ascending pieces: block by block
+/// backward, a rotational disk takes a revolution for each.
 pub(super) struct Copying {
     pass: u32,
     /// Where it continues: everything before, in its direction, was given out or skipped.
@@ -23,6 +30,8 @@ pub(super) struct Copying {
     skip_bytes: u64,
     /// Whether a pass left something of which no failed read is the start: a slow area, or that of a failing head.
     has_left: bool,
+    /// The piece that is being read, in a pass that goes back.
+    piece: Piece,
     /// The heads that fail, which the first pass goes around.
     heads: Heads,
 }
@@ -45,7 +54,8 @@ impl Copying {
 
     fn begin(pass: u32, now: &Now<'_>) -> Self {
         let (heads, skip_bytes) = (Heads::new(now.plan.cluster_bytes), now.plan.skip_bytes[0]);
-        let mut begun = Copying { pass, cursor: 0, skipped_at: None, skip_bytes, has_left: false, heads };
+        let mut begun =
+            Copying { pass, cursor: 0, skipped_at: None, skip_bytes, has_left: false, piece: Piece::new(), heads };
         if begun.is_backward(now) {
             begun.cursor = now.state.map.len_bytes();
         }
@@ -115,7 +125,9 @@ impl Copying {
             return;
         }
         self.heads.on_bad(from);
-        for head in self.heads.found() {
+        // Shorter ones are those of a scratch, which crosses each track.
+        let least = HEAD_READS_MIN * now.plan.cluster_bytes;
+        for head in self.heads.found().filter(|head| head.stretch_bytes >= least) {
             let is_known =
                 |known: &FailingHead| known.period_bytes.abs_diff(head.period_bytes) < known.period_bytes / 2;
             match now.state.heads.iter_mut().find(|known| is_known(known)) {
@@ -127,16 +139,29 @@ impl Copying {
 
     fn next_untried(&mut self, now: &mut Now<'_>) -> Option<Extent> {
         let (cluster, map) = (now.plan.cluster_bytes, &now.state.map);
-        let (extent, cursor) = if self.is_backward(now) {
-            let part = map.previous(Status::Untried, self.cursor, domain(now))?;
-            let start = part.offset.max((part.end() - 1) / cluster * cluster);
-            (Extent::new(start, part.end() - start), start)
-        } else {
-            let part = in_cluster(map.next(Status::Untried, self.cursor, domain(now))?, cluster);
-            (part, part.end())
-        };
-        self.cursor = cursor;
-        now.state.pos = if self.is_backward(now) { extent.end() } else { extent.offset };
+        if let Some(extent) = self.piece.next(cluster) {
+            return Some(extent);
+        }
+        let delimits = (2..SWEEP).contains(&self.pass);
+        // The side of an area that a failed read delimits is left to the sweep: what follows is likely bad, too.
+        let is_delimited = |at: Option<u64>| delimits && at.and_then(|at| map.status_at(at)).is_some_and(has_failed);
+        if self.is_backward(now) {
+            let mut part = map.previous(Status::Untried, self.cursor, domain(now))?;
+            while is_delimited(Some(part.end())) {
+                part = map.previous(Status::Untried, part.offset, domain(now))?;
+            }
+            let extent = self.piece.begin(part, cluster, delimits);
+            self.cursor = self.piece.start();
+            // None of the piece may be left out if the pass is continued there.
+            now.state.pos = part.end();
+            return Some(extent);
+        }
+        let mut part = map.next(Status::Untried, self.cursor, domain(now))?;
+        while is_delimited(part.offset.checked_sub(1)) {
+            part = map.next(Status::Untried, part.end(), domain(now))?;
+        }
+        let extent = in_cluster(part, cluster);
+        (self.cursor, now.state.pos) = (extent.end(), extent.offset);
         Some(extent)
     }
 
@@ -147,6 +172,7 @@ impl Copying {
             return;
         }
         if self.pass <= 2 {
+            self.piece.failed(extent);
             self.has_left = true;
             self.skip(extent, now);
         }
@@ -157,6 +183,7 @@ impl Copying {
         let sector = now.plan.sector_bytes;
         // A single sector needs no search.
         now.state.map.set(extent, if extent.len <= sector { Status::Bad } else { Status::Untrimmed });
+        self.piece.failed(extent);
         if self.pass < SWEEP {
             self.skip(extent, now);
         }
@@ -166,6 +193,7 @@ impl Copying {
     pub(super) fn on_divided(&mut self, extent: Extent, divided: Divided, now: &mut Now<'_>) {
         self.heed(extent, false, now);
         now.state.map.set(divided.after, Status::Untrimmed);
+        self.piece.failed(extent);
         if self.pass < SWEEP {
             self.skip(extent, now);
         }
@@ -193,6 +221,11 @@ impl Copying {
         };
         self.cursor = if backward { self.cursor.min(to) } else { self.cursor.max(to) };
     }
+}
+
+/// Whether a read of a block with this status has failed.
+fn has_failed(status: Status) -> bool {
+    !matches!(status, Status::Untried | Status::Finished)
 }
 
 fn domain<'a>(now: &'a Now<'_>) -> Option<&'a ExtentSet> {

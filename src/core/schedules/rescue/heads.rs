@@ -1,6 +1,7 @@
 //! A head that fails. A disk stores a stretch with one head, then one with the next, and so on: what a failing head
 //! cannot read comes back at equal distances. Such a period is found in the places where reads begin to fail, and what
-//! it predicts is skipped, so that the other heads are read first.
+//! it predicts is skipped, so that the other heads are read first. A scratch that crosses track after track has a
+//! period, too.
 //!
 //! No I/O and no map: places count in the direction of the pass.
 use crate::core::rescue::FailingHead;
@@ -20,7 +21,10 @@ const TOLERANCE: f64 = 0.03;
 const CHANCE_LOG10_MAX: f64 = -10.0;
 
 /// The shortest period in reads; skipping less saves nothing.
-const PERIOD_READS_MIN: u64 = 32;
+const PERIOD_READS_MIN: u64 = 8;
+
+/// Stretches of fewer reads are those of a scratch.
+const SHORT_READS: u64 = 8;
 
 /// Reads in flight, by which results may be out of order.
 const OUT_OF_ORDER_READS: u64 = 16;
@@ -32,10 +36,16 @@ const SKIPPED_MAX: u32 = 12;
 /// A share of the period by which a stretch may have moved since it was met last.
 const DRIFT: f64 = 0.25;
 
+/// A stretch is left out from this share of the period before its predicted start on, for each one skipped since the
+/// last that was met. If it begins earlier nevertheless, that is one failed read, and the next prediction is better.
+const MARGIN: f64 = 1.0 / 400.0;
+
 /// Where reads began to fail.
 #[derive(Clone, Copy, Debug)]
 struct Start {
     at: u64,
+    /// Bytes up to the end of the last failed read.
+    failed: u64,
     /// Bytes up to the first good read; `None` if there was none yet.
     len: Option<u64>,
 }
@@ -45,9 +55,8 @@ struct Period {
     /// The last stretch that was met.
     anchor: u64,
     bytes: f64,
-    stretch: u64,
-    /// Whether a read just before the end of a stretch has failed, so that its length is known.
-    is_measured: bool,
+    /// Bytes of a stretch, at least and at most: the ends of the last failed read and the start of the first good one.
+    len: [u64; 2],
     /// Stretches skipped since then.
     skipped: u32,
 }
@@ -56,6 +65,36 @@ impl Period {
     /// Periods from the last stretch to `at`, at least one.
     fn steps_to(&self, at: u64) -> f64 {
         (at.saturating_sub(self.anchor) as f64 / self.bytes).round().max(1.0)
+    }
+
+    /// Bytes to skip from the start of a stretch: half of what is unknown of its length, or all if that is little. Of a
+    /// scratch only what failed before: what is skipped beside it costs a seek later.
+    fn stretch(&self, read_bytes: u64) -> u64 {
+        let [least, most] = self.len;
+        if least < SHORT_READS * read_bytes {
+            return least;
+        }
+        let unknown = most.saturating_sub(least);
+        if unknown <= (4 * read_bytes).max((self.bytes / 128.0) as u64) { most } else { least + unknown / 2 }
+    }
+
+    /// A read at this distance from the start of a stretch failed.
+    fn is_longer(&mut self, least: u64) {
+        let [_, most] = self.len;
+        self.len = [least, if most > least { most } else { least + least / 8 }];
+    }
+
+    /// A read at this distance from the start of a stretch succeeded.
+    fn is_shorter(&mut self, most: u64) {
+        let [least, _] = self.len;
+        self.len = [if least < most { least } else { most - most / 8 }, most];
+    }
+
+    /// Moves it to a stretch that begins here.
+    fn moves(&mut self, start: u64) {
+        let steps = self.steps_to(start);
+        self.bytes += (start as f64 - self.anchor as f64 - steps * self.bytes) / steps;
+        (self.anchor, self.skipped) = (start, 0);
     }
 
     /// Whether a stretch is predicted within this share of the period.
@@ -74,6 +113,8 @@ pub(super) struct Heads {
     good_until: u64,
     periods: Vec<Period>,
     skipped: Option<Skipped>,
+    /// The start of the last stretch whose end was predicted after its first read had failed.
+    jumped: Option<u64>,
 }
 
 /// A stretch that was skipped, until the first read behind it has a result.
@@ -89,69 +130,62 @@ struct Skipped {
 
 impl Heads {
     pub(super) fn new(read_bytes: u64) -> Self {
-        Heads { read_bytes, starts: VecDeque::new(), fails: false, good_until: 0, periods: Vec::new(), skipped: None }
+        let (starts, periods) = (VecDeque::new(), Vec::new());
+        Heads { read_bytes, starts, fails: false, good_until: 0, periods, skipped: None, jumped: None }
     }
 
     /// The heads found so far.
     pub(super) fn found(&self) -> impl Iterator<Item = FailingHead> + '_ {
-        let head = |period: &Period| FailingHead { period_bytes: period.bytes as u64, stretch_bytes: period.stretch };
+        let stretch = |period: &Period| period.stretch(self.read_bytes);
+        let head =
+            move |period: &Period| FailingHead { period_bytes: period.bytes as u64, stretch_bytes: stretch(period) };
         self.periods.iter().map(head)
     }
 
     /// Called when the read of `from` to `to` succeeded.
     pub(super) fn on_good(&mut self, from: u64, to: u64) {
         self.good_until = self.good_until.max(to);
-        let Some(last) = self.starts.back_mut().filter(|_| self.fails) else {
-            self.on_skipped_enough(from);
-            return;
-        };
-        if from <= last.at {
-            return;
+        let behind = self.skipped.take_if(|skipped| from >= skipped.to);
+        if let Some(Skipped { index, start, .. }) = behind {
+            let period = &mut self.periods[index];
+            period.is_shorter(from.saturating_sub(start).max(self.read_bytes));
+            if period.stretch(self.read_bytes) as f64 > period.bytes * (1.0 - DRIFT) {
+                self.periods.remove(index);
+            }
         }
+        let Some(last) = self.starts.back_mut().filter(|last| self.fails && from > last.at) else { return };
         let (start, len) = (last.at, from - last.at);
         last.len = Some(len);
         self.fails = false;
-        match self.skipped.take_if(|skipped| start >= skipped.to) {
-            // What was skipped did not reach to the end of the stretch.
-            Some(Skipped { index, start, .. }) => {
-                let period = &mut self.periods[index];
-                (period.stretch, period.is_measured) = (from.saturating_sub(start), true);
-                if period.stretch as f64 > period.bytes * (1.0 - DRIFT) {
-                    self.periods.remove(index);
-                }
-            }
-            None => self.follow(start, len),
-        }
-    }
-
-    /// Skips less next time, until the length of a stretch is known: so far it is that of the skipping after failures.
-    fn on_skipped_enough(&mut self, from: u64) {
-        if let Some(Skipped { index, .. }) = self.skipped.take_if(|skipped| from >= skipped.to) {
-            let period = &mut self.periods[index];
-            period.stretch -= if period.is_measured { 0 } else { period.stretch / 16 };
+        if behind.is_none() {
+            self.follow(start, len);
         }
     }
 
     /// Moves the period that explains reads which failed for `len` bytes from `start` on.
     fn follow(&mut self, start: u64, len: u64) {
-        let is_stretch = |period: &&mut Period| len >= period.stretch / 4 && period.is_near(start, DRIFT / 2.0);
+        let is_stretch = |period: &&mut Period| len >= period.len[0] / 4 && period.is_near(start, DRIFT / 2.0);
         if let Some(period) = self.periods.iter_mut().find(is_stretch) {
-            let steps = period.steps_to(start);
-            period.bytes += (start as f64 - period.anchor as f64 - steps * period.bytes) / steps;
-            (period.anchor, period.skipped) = (start, 0);
+            period.moves(start);
         }
     }
 
     /// Called when the read from `at` failed, or was slow.
     pub(super) fn on_bad(&mut self, at: u64) {
+        let behind = self.skipped.filter(|skipped| at >= skipped.to);
+        if let Some(Skipped { index, start, .. }) = behind {
+            self.periods[index].is_longer(at + self.read_bytes - start);
+        }
+        if let Some(last) = self.starts.back_mut().filter(|last| self.fails && at > last.at) {
+            last.failed = at + self.read_bytes - last.at;
+        }
         if self.fails || self.starts.back().is_some_and(|last| at <= last.at) {
             return;
         }
         self.fails = true;
         // Behind what was skipped, reads do not begin to fail: they fail already.
-        let is_behind = self.skipped.is_some_and(|skipped| at >= skipped.to);
-        let begins = at <= self.good_until + OUT_OF_ORDER_READS * self.read_bytes && !is_behind;
-        self.starts.push_back(Start { at, len: None });
+        let begins = at <= self.good_until + OUT_OF_ORDER_READS * self.read_bytes && behind.is_none();
+        self.starts.push_back(Start { at, failed: self.read_bytes, len: None });
         if self.starts.len() > STARTS_MAX {
             self.starts.pop_front();
         }
@@ -175,10 +209,14 @@ impl Heads {
         let chains = chains.map(|bytes| self.chain(newest, bytes as f64));
         let best = chains.min_by(|one, other| one.chance_log10.total_cmp(&other.chance_log10))?;
         (best.chance_log10 <= CHANCE_LOG10_MAX).then(|| {
-            let mut lengths: Vec<u64> = best.lengths;
-            lengths.sort_unstable();
-            let stretch = lengths.get(lengths.len() / 2).copied().unwrap_or(self.read_bytes);
-            Period { anchor: newest, bytes: best.bytes, stretch, is_measured: false, skipped: 0 }
+            let median = |mut lengths: Vec<u64>| {
+                lengths.sort_unstable();
+                lengths.get(lengths.len() / 2).copied().unwrap_or(self.read_bytes)
+            };
+            let (failed, lengths) = best.lengths.into_iter().unzip();
+            let mut period = Period { anchor: newest, bytes: best.bytes, len: [median(failed), 0], skipped: 0 };
+            period.is_shorter(median(lengths));
+            period
         })
     }
 
@@ -200,7 +238,7 @@ impl Heads {
                 Some(start) => {
                     step += (at - start.at as f64 - step) / 4.0;
                     (at, from) = (start.at as f64, start.at);
-                    lengths.extend(start.len);
+                    lengths.extend(start.len.map(|len| (start.failed, len)));
                     (hits, missing, missed) = (hits + 1, missing + missed, 0);
                 }
                 None if missed < 1 => {
@@ -222,20 +260,39 @@ impl Heads {
         Chain { bytes, chance_log10, lengths }
     }
 
+    /// The end of the stretch in which a read has just failed, if it is known.
+    fn over(&mut self, at: u64) -> Option<u64> {
+        let start = self.starts.back().filter(|start| self.fails && start.at < at && self.jumped != Some(start.at))?.at;
+        let index = self.periods.iter().position(|period| period.is_near(start, TOLERANCE))?;
+        let period = &mut self.periods[index];
+        if start > period.anchor {
+            period.moves(start);
+        }
+        let to = start + period.stretch(self.read_bytes);
+        self.jumped = Some(start);
+        self.skipped = Some(Skipped { index, start, to: to.saturating_sub(self.read_bytes) });
+        (to > at).then_some(to)
+    }
+
     /// Where the pass continues instead of at `at`, if the read of a failing head is predicted there.
     pub(super) fn around(&mut self, at: u64) -> u64 {
+        if let Some(to) = self.over(at) {
+            return to;
+        }
         let mut to = at;
+        let read_bytes = self.read_bytes;
         for (index, period) in self.periods.iter_mut().enumerate() {
-            let margin = (TOLERANCE * period.bytes) as u64;
+            let margin = (MARGIN * f64::from(period.skipped + 1) * period.bytes) as u64;
             let steps = ((to + margin).saturating_sub(period.anchor) as f64 / period.bytes).floor().max(1.0);
             let start = (period.anchor as f64 + steps * period.bytes) as u64;
-            let is_predicted = (start.saturating_sub(margin)..start + period.stretch).contains(&to);
+            let stretch = period.stretch(read_bytes);
+            let is_predicted = (start.saturating_sub(margin)..start + stretch).contains(&to);
             if !is_predicted || self.fails || period.skipped >= SKIPPED_MAX {
                 continue;
             }
             period.skipped += 1;
-            to = start + period.stretch;
-            self.skipped = Some(Skipped { index, start, to: to.saturating_sub(self.read_bytes) });
+            to = start + stretch;
+            self.skipped = Some(Skipped { index, start, to: to.saturating_sub(read_bytes) });
         }
         // A stretch that was approached and not found: the period is another one now.
         let lost = |period: &Period| {
@@ -254,7 +311,8 @@ impl Heads {
 struct Chain {
     bytes: f64,
     chance_log10: f64,
-    lengths: Vec<u64>,
+    /// The failed bytes and the length of each stretch.
+    lengths: Vec<(u64, u64)>,
 }
 
 fn log10_binomial(of: u32, take: u32) -> f64 {

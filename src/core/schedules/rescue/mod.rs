@@ -5,6 +5,7 @@ mod heads;
 mod limits;
 mod located;
 mod now;
+mod piece;
 mod sectors;
 #[cfg(test)]
 mod tests;

@@ -225,6 +225,14 @@ fn after_a_failed_read_one_is_in_flight() {
     // The three reads in flight with it complete first.
     let after: Vec<usize> = disk.reads[failed + 4..].iter().map(|(_, depth)| *depth).collect();
     let alone = after.iter().take_while(|depth| **depth == 1).count();
+    assert!((12..18).contains(&alone), "after a single bad sector: {alone}");
+    // A large area ends the trust that many good reads have earned.
+    let state = shared(RescueMap::untried(6000 * CLUSTER), RescueStatus::Copying, 1, 0);
+    let is_bad = |at: u64| (bad..bad + 40 * CLUSTER).contains(&at);
+    let mut disk = Disk::new(&is_bad, 8);
+    disk.rescue(&plan(), &state, 5500);
+    let last = disk.reads.iter().rposition(|(extent, _)| is_bad(extent.offset)).unwrap();
+    let alone = disk.reads[last + 1..].iter().take_while(|(_, depth)| *depth == 1).count();
     assert!((1020..1028).contains(&alone), "{alone}");
 }
 
