@@ -11,6 +11,8 @@ const SIZE_BYTES: u64 = 1 << 30;
 /// A disk, and what it is like.
 pub struct Drawn {
     pub parameters: Parameters,
+    /// A healthy disk of the same kind.
+    pub dest: Parameters,
     pub about: String,
     /// Whether only copying is compared: sector by sector it would take hours.
     pub copying: bool,
@@ -65,6 +67,8 @@ pub fn disk(seed: u64, kind: &str) -> Drawn {
         _ => format!("{} {scratch} {dies}", random.of(&["scattered_bad=20", "scattered_bad=100"])),
     };
     let mut parameters = Preset::named(preset).expect("the preset exists").parameters();
+    let mut dest = parameters.clone();
+    dest.set("size", &SIZE_BYTES.to_string()).expect("the size is valid");
     let words = format!("size={SIZE_BYTES} bad_ms={bad_ms} failing_seed={seed} {words}");
     for (key, value) in words.split_whitespace().filter_map(|word| word.split_once('=')) {
         parameters.set(key, value).expect("the drawn parameters are valid");
@@ -72,6 +76,7 @@ pub fn disk(seed: u64, kind: &str) -> Drawn {
     parameters.check().expect("a valid disk");
     Drawn {
         parameters,
+        dest,
         about: format!("{preset} {words}"),
         copying: matches!(kind, "head" | "dies"),
         dies: kind == "dies",

@@ -1,18 +1,23 @@
 //! A rescue in virtual time: the reads of haul's schedule, or those that GNU ddrescue logged, on a modelled disk.
+use super::bed::Bed;
 use super::draw::Drawn;
 use haul::core::rescue::{RescueMap, RescuePlan, RescueState, RescueStatus, Status};
 use haul::core::{Next, schedules};
-use modelled_disk::model::{Answer, Disk, Kind};
-use modelled_disk::parameters::Extent;
-use std::collections::BTreeMap;
+use modelled_disk::failing::Failing;
+use modelled_disk::model::Kind;
+use modelled_disk::parameters::{Extent, Parameters};
+use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+/// The disks of a bed.
+const SOURCE: usize = 0;
+const DEST: usize = 1;
 const SECTOR_BYTES: u64 = 512;
 const CLUSTER_BYTES: u64 = 64 << 10;
-/// Reads in flight of `haul rescue`.
+/// Reads in flight of `haul rescue`, and writes.
 const DEPTH: usize = 16;
 /// Time of a program between the completion of a request and the next one.
 const GAP_NS: u64 = 30_000;
@@ -51,50 +56,6 @@ impl Course {
     }
 }
 
-/// A disk, its time, and the requests in flight.
-struct Bed {
-    disk: Disk,
-    now_ns: u64,
-    answers: BTreeMap<(u64, u64), Answer>,
-}
-
-impl Bed {
-    fn new(drawn: &Drawn) -> Self {
-        Bed { disk: Disk::new(&drawn.parameters), now_ns: 0, answers: BTreeMap::new() }
-    }
-
-    fn submit(&mut self, extent: Extent) -> u64 {
-        self.disk.submit(self.now_ns, Kind::Read, extent)
-    }
-
-    fn collect(&mut self) {
-        for answer in self.disk.advance(self.now_ns) {
-            self.answers.insert((answer.at_ns, answer.ticket), answer);
-        }
-    }
-
-    /// The next completion; the time advances to it.
-    fn wait(&mut self) -> Answer {
-        loop {
-            self.collect();
-            let answer_ns = self.answers.keys().next().map(|(at_ns, _)| *at_ns);
-            let alarm_ns = self.disk.alarm();
-            match (answer_ns, alarm_ns) {
-                (Some(answer_ns), alarm_ns)
-                    if alarm_ns.is_none_or(|alarm_ns| answer_ns <= alarm_ns.max(self.now_ns)) =>
-                {
-                    self.now_ns = self.now_ns.max(answer_ns);
-                    let (_, answer) = self.answers.pop_first().expect("there is one");
-                    self.disk.leave();
-                    return answer;
-                }
-                (_, Some(alarm_ns)) => self.now_ns = self.now_ns.max(alarm_ns),
-                _ => panic!("a request is in flight"),
-            }
-        }
-    }
-}
-
 /// The plan of `haul rescue` without options, or for copying alone.
 fn plan(drawn: &Drawn) -> RescuePlan {
     let len = drawn.parameters.size_bytes;
@@ -114,19 +75,21 @@ fn plan(drawn: &Drawn) -> RescuePlan {
     }
 }
 
-/// haul's rescue of this disk, and what it finished.
-pub fn of_haul(drawn: &Drawn) -> (Course, RescueMap) {
+/// haul's rescue of this disk, and what it finished; to `dest` as far as there is one.
+pub fn of_haul(drawn: &Drawn, dest: Option<&Parameters>) -> (Course, RescueMap) {
     let len = drawn.parameters.size_bytes;
     let state = RescueState::new(RescueMap::untried(len), RescueStatus::Copying, 1, 0);
     let state = Arc::new(Mutex::new(state));
     let mut schedule = schedules::rescue(plan(drawn), state.clone(), Vec::new());
-    let (mut bed, mut course, mut flying) = (Bed::new(drawn), Course::default(), BTreeMap::new());
+    let disks: Vec<&Parameters> = std::iter::once(&drawn.parameters).chain(dest).collect();
+    let (mut bed, mut course) = (Bed::new(&disks), Course::default());
+    let (mut reading, mut writing, mut read) = (BTreeMap::new(), BTreeMap::new(), VecDeque::new());
     loop {
-        while flying.len() < DEPTH {
+        while reading.len() < DEPTH && reading.len() + writing.len() + read.len() < 2 * DEPTH {
             match schedule.next(CLUSTER_BYTES as u32).expect("it never fails") {
                 Next::Do(run) => {
-                    let ticket = bed.submit(Extent { offset: run.extent.offset, len: run.extent.len });
-                    flying.insert(ticket, (run.extent, bed.now_ns));
+                    let ticket = bed.submit(SOURCE, Kind::Read, of_model(run.extent));
+                    reading.insert(ticket, (run.extent, bed.now_ns));
                 }
                 Next::Wait => break,
                 Next::Finished => {
@@ -136,23 +99,42 @@ pub fn of_haul(drawn: &Drawn) -> (Course, RescueMap) {
                 }
             }
         }
-        let answer = bed.wait();
-        let (extent, from_ns) = flying.remove(&answer.ticket).expect("it was submitted");
-        let read = Extent { offset: extent.offset, len: extent.len };
-        if answer.failed && drawn.is_dead(&read) {
+        while writing.len() < DEPTH
+            && let Some(extent) = read.pop_front()
+        {
+            writing.insert(bed.submit(DEST, Kind::Write, of_model(extent)), extent);
+        }
+        let (disk, answer) = bed.wait();
+        if disk == DEST {
+            let extent = writing.remove(&answer.ticket).expect("it was submitted");
+            course.add(of_model(extent), bed.now_ns, false);
+            schedule.complete(extent);
+            continue;
+        }
+        let (extent, from_ns) = reading.remove(&answer.ticket).expect("it was submitted");
+        if answer.failed && drawn.is_dead(&of_model(extent)) {
             drop(schedule);
             return (course, state.lock().expect("no panic").map.clone());
         }
-        course.add(read, bed.now_ns, answer.failed);
         let took = Duration::from_nanos(bed.now_ns - from_ns);
         if answer.failed {
+            course.add(of_model(extent), bed.now_ns, true);
             schedule.on_failed(extent, took, None);
         } else {
             schedule.on_read(extent, took);
-            schedule.complete(extent);
+            if dest.is_some() {
+                read.push_back(extent);
+            } else {
+                course.add(of_model(extent), bed.now_ns, false);
+                schedule.complete(extent);
+            }
         }
         bed.now_ns += GAP_NS;
     }
+}
+
+fn of_model(extent: haul::core::Extent) -> Extent {
+    Extent { offset: extent.offset, len: extent.len }
 }
 
 /// The reads of GNU ddrescue of a disk with these bad sectors, in its own test mode, in `dir`.
@@ -189,17 +171,61 @@ pub fn reads_of_ddrescue(drawn: &Drawn, dir: &Path) -> Vec<Extent> {
     log.lines().filter(|line| !line.starts_with('#')).filter_map(read).filter(|read| read.offset < len).collect()
 }
 
-/// The rescue by these reads, one after the other, until the disk is dead.
-pub fn of_reads(drawn: &Drawn, reads: &[Extent]) -> Course {
-    let (mut bed, mut course) = (Bed::new(drawn), Course::default());
+/// The rescue by these reads, one after the other, until the disk is dead; each is written to `dest` before the next
+/// one, if there is one.
+pub fn of_reads(drawn: &Drawn, reads: &[Extent], dest: Option<&Parameters>) -> Course {
+    let disks: Vec<&Parameters> = std::iter::once(&drawn.parameters).chain(dest).collect();
+    let (mut bed, mut course) = (Bed::new(&disks), Course::default());
     for read in reads {
-        bed.submit(*read);
-        let answer = bed.wait();
+        let answer = bed.run(SOURCE, Kind::Read, *read);
         if answer.failed && drawn.is_dead(read) {
             break;
+        }
+        if dest.is_some() && !answer.failed {
+            bed.run(DEST, Kind::Write, *read);
         }
         course.add(*read, bed.now_ns, answer.failed);
         bed.now_ns += GAP_NS;
     }
     course
+}
+
+/// What nobody could do better: a copy in order at full depth that knows where scratches and failing heads are, and
+/// reads the good part before and after what they cover. Single bad sectors lie anywhere: each of them fails once.
+pub fn ideal(drawn: &Drawn) -> Course {
+    let len = drawn.parameters.size_bytes;
+    let single = Failing { scratch: Vec::new(), heads: 0, ..drawn.parameters.failing.clone() }.bad(len);
+    let known = Failing { scattered: 0, ..drawn.parameters.failing.clone() }.bad(len);
+    let mut reads = VecDeque::new();
+    for offset in (0..len).step_by(CLUSTER_BYTES as usize) {
+        let cluster = Extent { offset, len: CLUSTER_BYTES };
+        if single.iter().any(|bad| bad.overlaps(&cluster)) {
+            reads.push_back(cluster);
+            continue;
+        }
+        let mut good = offset;
+        let first = known.partition_point(|bad| bad.end() <= offset);
+        for bad in known[first..].iter().take_while(|bad| bad.overlaps(&cluster)) {
+            reads.extend((bad.offset > good).then(|| Extent { offset: good, len: bad.offset - good }));
+            good = bad.end();
+        }
+        reads.extend((good < cluster.end()).then(|| Extent { offset: good, len: cluster.end() - good }));
+    }
+    let (mut bed, mut course, mut reading) = (Bed::new(&[&drawn.parameters]), Course::default(), BTreeMap::new());
+    loop {
+        while reading.len() < DEPTH
+            && let Some(read) = reads.pop_front()
+        {
+            reading.insert(bed.submit(SOURCE, Kind::Read, read), read);
+        }
+        if reading.is_empty() {
+            return course;
+        }
+        let (_, answer) = bed.wait();
+        let read = reading.remove(&answer.ticket).expect("it was submitted");
+        if answer.failed && drawn.is_dead(&read) {
+            return course;
+        }
+        course.add(read, bed.now_ns, answer.failed);
+    }
 }
