@@ -85,6 +85,7 @@ mod rescue_kills;
 mod rescue_options;
 mod rescue_output;
 mod rescue_page;
+mod rescue_power;
 mod rescue_refusals;
 mod resume;
 mod resume_corners;
