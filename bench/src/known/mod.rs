@@ -1,6 +1,6 @@
 //! How accurately haul measures disks with known parameters: their rates, the estimate of a copy, and the result of
-//! tuning. The disks are served by a process here, with all overhead; `bench/tests/bench/model_proofs` compares the same
-//! with the model itself, in virtual time.
+//! tuning. The disks are served by a process here, with all overhead; `bench/tests/bench/model_proofs` compares the
+//! same with the model itself, in virtual time.
 //!
 //! Independent of how the beds are made, and how tables are shown.
 mod disks;
