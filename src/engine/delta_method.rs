@@ -27,7 +27,7 @@ impl Method {
 }
 
 /// Bytes of a batch: this part of the copy, within these limits.
-const BATCHES_PER_COPY: u64 = 256;
+const BATCHES_PER_COPY: u64 = 128;
 /// See [`BATCHES_PER_COPY`].
 const BATCH_BYTES: [u64; 2] = [4 << 20, 32 << 20];
 /// Minimum share of blocks that differ for which writing everything is tried. It wears flash and cannot gain if the
@@ -35,6 +35,11 @@ const BATCH_BYTES: [u64; 2] = [4 << 20, 32 << 20];
 const DIFFERING_MIN: f64 = 1.0 / 16.0;
 /// Number of batches over which that share is averaged.
 const SHARE_BATCHES: f64 = 8.0;
+/// Bytes at the start of a trial whose time is not judged, in whole batches: what the writes of the other method left
+/// to do, such as completing erase blocks, is done then.
+const UNJUDGED_BYTES: u64 = 8 << 20;
+/// Batches of a trial that are judged.
+const JUDGED_BATCHES: u64 = 1;
 /// Minimum number of batches that must remain for a trial.
 const BATCHES_LEFT_MIN: u64 = 12;
 /// A gain, as the logarithm of a ratio of times, for which one trial suffices.
@@ -83,8 +88,10 @@ pub(super) struct DeltaMethod {
     newest: u64,
     /// Number of the oldest batch that is not finished.
     oldest: u64,
-    /// Number of the batch that tries the other method.
+    /// Number of the first batch that tries the other method.
     trial: Option<u64>,
+    /// Time and bytes of the judged batches of the trial.
+    tried: Base,
     /// End of the last finished batch, in seconds.
     ended_s: f64,
     /// Recent batches of the current method.
@@ -93,6 +100,8 @@ pub(super) struct DeltaMethod {
     differing: f64,
     /// Number of finished batches whose dest was read.
     compared_batches: f64,
+    /// Seconds per byte of the other method in its last trial.
+    other_s: Option<f64>,
     /// The gain of the last trial, if another one has to confirm it.
     unconfirmed: Option<f64>,
     /// Number of finished batches at which the next trial may begin.
@@ -124,10 +133,12 @@ impl DeltaMethod {
             newest: 0,
             oldest: 0,
             trial: None,
+            tried: Base::default(),
             ended_s: 0.0,
             base: Base::default(),
             differing: 0.0,
             compared_batches: 0.0,
+            other_s: None,
             unconfirmed: None,
             next_trial: 1,
             is_decided: false,
@@ -147,8 +158,10 @@ impl DeltaMethod {
         let is_full = self.batch(self.newest).assigned_bytes >= self.batch_bytes;
         if self.enabled && is_full && self.newest - self.oldest + 1 < OPEN_MAX as u64 {
             self.newest += 1;
-            let tries = self.tries();
-            self.trial = if tries { Some(self.newest) } else { self.trial };
+            if self.tries() {
+                (self.trial, self.tried) = (Some(self.newest), Base::default());
+            }
+            let tries = self.trial.is_some_and(|first| self.newest < first + self.trial_batches());
             let method = if tries { self.current.other() } else { self.current };
             *self.batch(self.newest) = Batch::of(method);
         }
@@ -178,6 +191,14 @@ impl DeltaMethod {
         &mut self.open[(number % OPEN_MAX as u64) as usize]
     }
 
+    fn unjudged_batches(&self) -> u64 {
+        UNJUDGED_BYTES.div_ceil(self.batch_bytes)
+    }
+
+    fn trial_batches(&self) -> u64 {
+        self.unjudged_batches() + JUDGED_BATCHES
+    }
+
     /// Whether the next batch tries the other method.
     fn tries(&self) -> bool {
         let may_gain = self.current == Method::WriteAll || self.differing >= DIFFERING_MIN;
@@ -199,13 +220,21 @@ impl DeltaMethod {
             self.compared_batches += 1.0;
             self.differing += (share - self.differing) / self.compared_batches.min(SHARE_BATCHES);
         }
-        if self.trial == Some(number) {
-            self.trial = None;
-            let base_s = self.base.time_s / self.base.bytes * bytes;
-            if batch.disturbed || bytes == 0.0 {
-                self.next_trial = self.oldest + INTERVAL_MIN as u64;
-            } else {
-                self.judge(base_s, time_s);
+        let of_trial =
+            self.trial.and_then(|first| number.checked_sub(first)).filter(|of_trial| *of_trial < self.trial_batches());
+        if let Some(of_trial) = of_trial {
+            if of_trial >= self.unjudged_batches() && !batch.disturbed {
+                self.tried.time_s += time_s;
+                self.tried.bytes += bytes;
+            }
+            if of_trial + 1 == self.trial_batches() {
+                self.trial = None;
+                let base_s = self.base.time_s / self.base.bytes * self.tried.bytes;
+                if self.tried.bytes == 0.0 {
+                    self.next_trial = self.oldest + INTERVAL_MIN as u64;
+                } else {
+                    self.judge(base_s, self.tried.time_s);
+                }
             }
         } else if batch.method == self.current && !batch.disturbed && number > 0 {
             let max = BASE_BATCHES_MAX * self.batch_bytes as f64;
@@ -215,6 +244,7 @@ impl DeltaMethod {
                 bytes: self.base.bytes * kept + bytes,
                 blocks: self.base.blocks * kept + f64::from(batch.blocks),
             };
+            self.look_again();
         } else if number == 0 && self.base.bytes == 0.0 {
             // The first batch includes the start of the copy, but nothing else is known yet.
             self.base = Base { time_s: time_s * 1e-6, bytes: bytes * 1e-6, blocks: f64::from(batch.blocks) };
@@ -227,21 +257,30 @@ impl DeltaMethod {
         ((1.0 - share) / (share * blocks)).sqrt()
     }
 
+    /// Begins a trial at once if the current method has become slower than the other one was in its last trial.
+    fn look_again(&mut self) {
+        let gain = self.other_s.map_or(0.0, |other_s| (self.base.time_s / self.base.bytes / other_s).ln());
+        if gain >= GAIN_MIN + self.content_noise() / 2.0 && self.trial.is_none() && self.oldest < self.next_trial {
+            (self.unconfirmed, self.next_trial, self.other_s) = (Some(gain), self.oldest, None);
+        }
+    }
+
     /// Decides after a trial that took `time_s`, where the current method takes `base_s`.
     fn judge(&mut self, base_s: f64, time_s: f64) {
         self.is_decided = true;
+        self.other_s = Some(time_s / self.tried.bytes);
         let gain = (base_s / time_s).ln();
         let mean = self.unconfirmed.take().map(|earlier| (earlier + gain) / 2.0);
         let noise = self.content_noise();
-        if gain >= CLEAR_GAIN + noise || mean.is_some_and(|mean| mean >= GAIN_MIN + noise / 2.0) {
+        if gain >= CLEAR_GAIN + noise / 2.0 || mean.is_some_and(|mean| mean >= GAIN_MIN + noise / 2.0) {
             self.current = self.current.other();
-            self.base = Base::default();
+            (self.base, self.other_s) = (Base::default(), None);
             self.next_trial = self.oldest + INTERVAL_MIN as u64 * 2;
         } else if gain > 0.0 && mean.is_none() {
             self.unconfirmed = Some(gain);
             self.next_trial = self.oldest + 1;
         } else {
-            let batches = (time_s / base_s - 1.0).max(0.0) / COST_MAX;
+            let batches = (time_s / base_s - 1.0).max(0.0) * self.trial_batches() as f64 / COST_MAX;
             self.next_trial = self.oldest + batches.max(INTERVAL_MIN) as u64;
         }
     }

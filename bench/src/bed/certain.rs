@@ -27,7 +27,7 @@ fn named(name: &str) -> Result<(&'static str, &'static str, u64, Task, u32)> {
         // A checkpoint is made every 5 s: this takes longer than two of them.
         "certain-journal" => ("sata-ssd", "sata-ssd", 1600, Task::KeepJournal, 5),
         "certain-journal-cache" => ("disk-7200-cache", "disk-7200-cache", 1600, Task::KeepJournal, 5),
-        "certain-delta" => ("sata-ssd", "usb-stick", 192, Task::Renew, 3),
+        "certain-delta" => ("sata-ssd", "usb-stick", 512, Task::Renew, 3),
         "certain-also" => ("sata-ssd", "sata-ssd", 256, Task::Both, 5),
         "certain-compare" => ("sata-ssd", "sata-ssd", 256, Task::Compare, 5),
         "certain-compare-7200" => ("disk-7200", "disk-7200", 256, Task::Compare, 5),
