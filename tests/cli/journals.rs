@@ -179,7 +179,9 @@ fn a_copy_to_a_removed_disk_is_listed_without_a_command() {
         let (status, messages) = scene.run(&["journal", "list"]);
         assert_eq!(status, 0, "{messages}");
         let copies = scene.json(&["journal", "list", "--json"]);
-        if diskseq() != removed {
+        // Another test can also have taken it before its number was read.
+        let is_taken = Path::new("/sys/block").join(&number).join("loop/backing_file").exists();
+        if is_taken || diskseq() != removed {
             continue;
         }
         assert!(messages.contains("not connected") && !messages.contains("copy --resume"), "{messages}");
