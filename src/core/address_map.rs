@@ -93,8 +93,8 @@ impl AddressMap {
 
     /// Description for messages, such as `3 ranges of list`; `None` for one contiguous run.
     pub fn name(&self) -> Option<String> {
-        let count = self.parts.len();
-        self.file.as_ref().map(|file| format!("{count} {} of {file}", if count == 1 { "range" } else { "ranges" }))
+        let ranges = super::count(self.parts.len(), "range", "ranges");
+        self.file.as_ref().map(|file| format!("{ranges} of {file}"))
     }
 
     /// Total bytes in the ranges of the list; `None` for one contiguous run.

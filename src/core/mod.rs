@@ -142,6 +142,6 @@ pub use tally::{RunTally, Tally};
 pub use terminal::{set_terminal_columns, terminal_columns};
 pub use threads::{IdleThread, run_beside};
 pub use transferred::{RequestError, Transferred};
-pub use units::Units;
+pub use units::{Units, byte_count, count};
 pub use upload::{PART_BYTES_MAX, PARTS_MAX, PendingUpload, Upload, part_bytes};
 pub use writeback_error::WritebackError;

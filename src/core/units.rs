@@ -1,4 +1,5 @@
 //! The primary units in text. JSON and CSV always use bytes.
+use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A system of units for sizes.
@@ -47,5 +48,30 @@ impl Units {
             Units::Si => ["bytes", "kB", "MB", "GB", "TB", "PB", "EB"],
             Units::Iec => ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"],
         }
+    }
+}
+
+/// A number of things: `1 run`, `3 runs`. Messages that have a number before a noun use it.
+pub fn count<N: Display + PartialEq + From<u8>>(number: N, one: &str, many: &str) -> String {
+    let noun = if number == N::from(1) { one } else { many };
+    format!("{number} {noun}")
+}
+
+/// A number of bytes, exact: `1 byte`, `512 bytes`.
+pub fn byte_count<N: Display + PartialEq + From<u8>>(number: N) -> String {
+    count(number, "byte", "bytes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thing_has_a_singular() {
+        assert_eq!(
+            (count(0u32, "shard", "shards"), count(1u64, "shard", "shards")),
+            ("0 shards".into(), "1 shard".into())
+        );
+        assert_eq!((byte_count(1usize), byte_count(2u8)), ("1 byte".into(), "2 bytes".into()));
     }
 }

@@ -3,7 +3,7 @@ use super::checkpoints::{CheckpointError, Checkpoints, disabled_warning, flush_e
 use super::run::Run;
 use crate::core::{
     Direction, Ended, EndpointChange, EngineKind, Error, Event, Existing, Extent, ExtentSet, Kind, Op, Phase,
-    RequestError, Result, Route, Side, Zeros,
+    RequestError, Result, Route, Side, Zeros, byte_count,
 };
 use std::io;
 use std::time::Instant;
@@ -18,7 +18,7 @@ impl Run<'_> {
             return Ok(());
         }
         dest.prepare(self.plan.dest.map.hull(len)).map_err(|source| {
-            let what = format!("cannot allocate {len} bytes for destination {}", self.plan.dest.address);
+            let what = format!("cannot allocate {} for destination {}", byte_count(len), self.plan.dest.address);
             let error = Error::new(dest.diagnose(Op::Write, self.plan.dest.map.start(), &source), what);
             error.on(Side::Dest).because(source).advise("Free space there, or choose another file system.")
         })
@@ -176,12 +176,14 @@ impl Run<'_> {
             let (name, address) = (side.name(), &self.plan.side(*side).address);
             let during = if comparing { "during the comparison" } else { "during the copy" };
             let note = match (self.ends[side.index()].change(), comparing) {
-                (Some(EndpointChange::Grew(bytes)), true) => format!("{name} {address} grew by {bytes} bytes {during}"),
+                (Some(EndpointChange::Grew(bytes)), true) => {
+                    format!("{name} {address} grew by {} {during}", byte_count(bytes))
+                }
                 (Some(EndpointChange::Grew(bytes)), false) => {
-                    format!("{name} {address} grew by {bytes} bytes {during}; haul did not copy them")
+                    format!("{name} {address} grew by {} {during}, which haul did not copy", byte_count(bytes))
                 }
                 (Some(EndpointChange::Shrank(bytes)), _) => {
-                    format!("{name} {address} shrank by {bytes} bytes {during}")
+                    format!("{name} {address} shrank by {} {during}", byte_count(bytes))
                 }
                 (Some(EndpointChange::Modified), true) => format!("{name} {address} was modified {during}"),
                 (Some(EndpointChange::Modified), false) => {

@@ -10,7 +10,7 @@ use super::valves::{Governor, Start};
 use super::watch::Watch;
 use crate::core::{
     CheckpointPlan, Differences, Ended, Endpoint, EngineKind, Error, Event, Extent, Kind, MemoryCheck, Op, Outcome,
-    Pace, Phase, Plan, Pool, RequestError, Result, Schedule, Side, SideReport, Totals, Unread, Usage,
+    Pace, Phase, Plan, Pool, RequestError, Result, Schedule, Side, SideReport, Totals, Unread, Usage, byte_count,
 };
 use crate::sys;
 use std::io;
@@ -284,7 +284,7 @@ impl<'a> Run<'a> {
     /// The error of a stream that ended before `--count`: fewer bytes than requested were copied.
     fn too_short(&self) -> Error {
         let (count, end) = (self.plan.len.unwrap_or(0), self.claimed.end());
-        let what = format!("source {} ended before the requested {count} bytes", self.plan.source.address);
+        let what = format!("source {} ended before the requested {}", self.plan.source.address, byte_count(count));
         let error = Error { offset: Some(end), ..Error::new(Kind::EndedEarly, what).on(Side::Source) };
         error.advise(match self.plan.is_listed() {
             true => "The data before the end is copied. The list needs a longer source.",

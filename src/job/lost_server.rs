@@ -4,7 +4,7 @@
 use super::operator::Operator;
 use super::prepared::{Prepared, resumed};
 use super::{Finished, Opened};
-use crate::core::{Ended, EndpointKind, Error, JournalTotals, Kind, Outcome, Plan, Result, Route, Side};
+use crate::core::{Ended, EndpointKind, Error, JournalTotals, Kind, Outcome, Plan, Result, Route, Side, count};
 use crate::plan::Options;
 use std::sync::Arc;
 use std::thread::sleep;
@@ -101,8 +101,8 @@ fn continued(options: &Options, kept: &JournalTotals) -> Option<Options> {
 fn open(rest: &Options, finished: &Finished, operator: &Arc<dyn Operator>) -> Result<Option<Opened>> {
     let Some(prepared) = wait(rest, finished, operator)? else { return Ok(None) };
     let dest = &finished.decision.plan.dest.address;
-    let from = prepared.decision().notes.already_bytes;
-    operator.warn(&format!("the server of destination {dest} is back: the copy continues; {from} bytes are durable"));
+    let from = count(prepared.decision().notes.already_bytes, "byte is", "bytes are");
+    operator.warn(&format!("the server of destination {dest} is back: the copy continues; {from} durable"));
     prepared.lock()?.open().map(Some)
 }
 

@@ -1,6 +1,6 @@
 //! Comparing a manifest with a dest.
 use crate::core::stages::Checklist;
-use crate::core::{AddressMap, DigestedBlock, Error, Facts, Kind, Result, Side};
+use crate::core::{AddressMap, DigestedBlock, Error, Facts, Kind, Result, Side, byte_count};
 use crate::ledger::manifest::{Head, Manifest};
 use crate::ledger::{FaultKind, SideIdentity};
 use crate::plan::Options;
@@ -87,7 +87,7 @@ fn as_long(map: &AddressMap, manifest: &Manifest) -> Result<AddressMap> {
         return Ok(map.clone());
     }
     let list = map.file().unwrap_or_default();
-    let what = format!("list {list} has {listed} bytes, the copy of the manifest has {len}");
+    let what = format!("list {list} has {}, the copy of the manifest has {len}", byte_count(listed));
     Err(Error::new(Kind::Usage, what).on(Side::Dest).advise("Give the ranges to which that copy wrote."))
 }
 

@@ -5,7 +5,7 @@ use super::operator::Operator;
 use crate::core::rescue::{
     Course, RescueLog, RescueMap, RescueState, RescueStatus, SharedRescue, Status, StatusBlock, TimeLimits,
 };
-use crate::core::{CheckpointSink, Error, ExtentSet, Facts, Kept, Kind, Result, Side, locked};
+use crate::core::{CheckpointSink, Error, ExtentSet, Facts, Kept, Kind, Result, Side, byte_count, locked};
 use crate::files::{FileError, open_to_read};
 use crate::ledger::mapfile::{KeptMapfile, Mapfile};
 use crate::ledger::{RescueLogFile, RescueLogKind, SideIdentity};
@@ -234,7 +234,8 @@ fn fits(name: &str, map: &Mapfile, len: u64, operator: &Arc<dyn Operator>) -> Re
         // GNU ddrescue ends the map of a source of unknown length there.
         if end < i64::MAX as u64 {
             operator.warn(&format!(
-                "map {name} is of a source of {end} bytes, and this one has {len}: the rest is left out"
+                "map {name} is of a source of {}, and this one has {len}: the rest is left out",
+                byte_count(end)
             ));
         }
         return Ok(());
@@ -251,7 +252,7 @@ fn has_rescued(name: &str, map: &RescueMap, dest: &Facts) -> Result<()> {
     if has >= last {
         return Ok(());
     }
-    let is = if dest.exists { format!("has only {has} bytes") } else { "does not exist".to_owned() };
+    let is = if dest.exists { format!("has only {}", byte_count(has)) } else { "does not exist".to_owned() };
     let what = format!("mapfile {name} lists rescued data up to byte {last}, but destination {} {is}", dest.address);
     Err(refused(what, "Nothing was written. Name the destination of that rescue, or another mapfile.").on(Side::Dest))
 }

@@ -1,6 +1,6 @@
 //! The digests of a shard of a larger copy: as soon as a block is durable, its value belongs to the tree of the whole.
 use crate::core::hash_tree::{HashTree, Subtree};
-use crate::core::{BlockDigest, DigestedBlock, Error, Extent, ExtentSet, Kind, Result, locked};
+use crate::core::{BlockDigest, DigestedBlock, Error, Extent, ExtentSet, Kind, Result, byte_count, locked};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
@@ -103,9 +103,9 @@ impl ShardDigests {
             return Ok(values.tree.parts().collect());
         }
         let what = format!(
-            "the digest of the shard is unknown: {} of its {} bytes have one",
+            "the digest of the shard is unknown: {} of {} have one",
             values.recorded.total_bytes(),
-            self.shard.len
+            byte_count(self.shard.len)
         );
         Err(Error::new(Kind::Io, what))
     }

@@ -1,6 +1,6 @@
 //! Verification after a copy: reads back the dest, or each of several.
 use crate::core::stages::Checklist;
-use crate::core::{DigestedBlock, Ended, Error, Extent, Kind, Outcome, Plan, Side};
+use crate::core::{DigestedBlock, Ended, Error, Extent, Kind, Outcome, Plan, Side, byte_count};
 use crate::engine::Endpoints;
 use crate::job::digest_collector::DigestCollector;
 use crate::job::opened::OpenDest;
@@ -35,8 +35,8 @@ pub(super) fn one(session: &Session, written: CopiedDest<'_>, collector: &mut Di
         missing = missing.intersection(&sample.iter().copied().collect());
     }
     if !missing.is_empty() {
-        let bytes = missing.total_bytes();
-        outcome.notes.push(format!("read {bytes} bytes of the source again: earlier runs kept no digests"));
+        let bytes = byte_count(missing.total_bytes());
+        outcome.notes.push(format!("read {bytes} of the source again: earlier runs kept no digests"));
         let source = &ends[Side::Source.index()];
         let again = read_back::digest_again(session, plan, plan.on_error, source, missing.iter().collect(), collector);
         outcome.ended = match lost_since(plan, outcome, &again) {
@@ -64,9 +64,9 @@ fn lost_since(plan: &Plan, outcome: &Outcome, again: &Outcome) -> Option<Error> 
     lost.remove_all(unread);
     let first = lost.iter().next()?;
     let what = format!(
-        "cannot read {} again ({} bytes that an earlier run read): the expected data is unknown",
+        "cannot read {} again ({} that an earlier run read): the expected data is unknown",
         plan.source.address,
-        lost.total_bytes()
+        byte_count(lost.total_bytes())
     );
     let error = Error { offset: Some(first.offset), ..Error::new(Kind::Io, what).on(Side::Source) };
     Some(error.advise("The copy itself is complete. haul verify --on-error skip compares the readable part."))

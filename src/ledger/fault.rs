@@ -1,5 +1,5 @@
 //! Faults of record files.
-use crate::core::{Error, Extent, Kind};
+use crate::core::{Error, Extent, Kind, byte_count};
 use std::{error, fmt, io};
 
 /// The kinds of record files.
@@ -167,10 +167,10 @@ impl Fault {
             FaultKind::Damaged => "checksum mismatch: it is damaged".to_owned(),
             FaultKind::Invalid(what) | FaultKind::Refused(what) => what.clone(),
             FaultKind::Misplaced(Extent { offset, len }) => {
-                format!("invalid extent of {len} bytes at byte {offset}")
+                format!("invalid extent of {} at byte {offset}", byte_count(*len))
             }
             FaultKind::Missing(Extent { offset, len }) => {
-                format!("it does not cover the {len} bytes at byte {offset}")
+                format!("it does not cover the {} at byte {offset}", byte_count(*len))
             }
             FaultKind::TooLong { bytes_max } => format!("more than {bytes_max} bytes in one line"),
             FaultKind::Busy => "another process is using it".to_owned(),

@@ -1,5 +1,5 @@
 //! Differences between a record file and the present sides.
-use crate::core::{Extent, Side};
+use crate::core::{Extent, Side, byte_count};
 use std::fmt;
 
 /// A property that has changed since the record file was begun: `then` and `now`.
@@ -62,7 +62,11 @@ impl fmt::Display for Mismatch {
             }
             // The destination is a file that did not exist before.
             Mismatch::Size { side: Side::Dest, then: None, now } => {
-                write!(out, "the destination has {} bytes, fewer than the journal lists as durable", now.unwrap_or(0))
+                write!(
+                    out,
+                    "the destination has {}, fewer than the journal lists as durable",
+                    byte_count(now.unwrap_or(0))
+                )
             }
             Mismatch::Size { side, then, now } => changed(out, *side, "size in bytes", &bytes(then), &bytes(now)),
             Mismatch::Offset { side, then, now } => {
@@ -78,13 +82,18 @@ impl fmt::Display for Mismatch {
                  was {bytes_then} bytes and is {bytes_now}"
             ),
             Mismatch::Unreadable { side, extent: Extent { offset, len } } => {
-                write!(out, "cannot read {len} bytes of the {} at byte {offset}", side.name())
+                write!(out, "cannot read {} of the {} at byte {offset}", byte_count(*len), side.name())
             }
             Mismatch::Content { side: Side::Source, extent: Extent { offset, len } } => {
-                write!(out, "{len} bytes of the source at byte {offset} have changed")
+                write!(out, "{} of the source at byte {offset} changed", byte_count(*len))
             }
             Mismatch::Content { side: Side::Dest, extent: Extent { offset, len } } => {
-                write!(out, "{len} bytes of the destination at byte {offset} no longer match the source")
+                write!(
+                    out,
+                    "{} of the destination at byte {offset} {} the source",
+                    byte_count(*len),
+                    if *len == 1 { "no longer matches" } else { "no longer match" }
+                )
             }
         }
     }

@@ -2,7 +2,7 @@
 use super::check::Range;
 use super::plan_input::PlanInput;
 use super::{BlockMapChoice, Decompress, words};
-use crate::core::{BlockMap, EndpointKind, OnError, PlanNotes, Reason, Side};
+use crate::core::{BlockMap, EndpointKind, OnError, PlanNotes, Reason, Side, count};
 
 impl PlanNotes {
     /// Notes with the label of the run and the identity of both sides, without choices.
@@ -162,7 +162,7 @@ impl PlanNotes {
     /// Adds a note on how unreadable sectors are handled, if the copy does not end there.
     pub(super) fn on_error(&mut self, asked: &PlanInput) {
         let OnError { skip, retries } = asked.options.on_error;
-        let tries = if retries > 0 { format!("{retries} retries, then ") } else { String::new() };
+        let tries = if retries > 0 { format!("{}, then ", count(retries, "retry", "retries")) } else { String::new() };
         let choice = match (skip, retries) {
             (false, 0) => return,
             (false, _) => format!("{tries}stop"),
@@ -203,7 +203,7 @@ fn because_of_map(asked: &PlanInput, map: &BlockMap) -> String {
 }
 
 fn parts(ranges: usize) -> String {
-    if ranges == 1 { "1 range".to_owned() } else { format!("{ranges} ranges") }
+    count(ranges, "range", "ranges")
 }
 
 /// The position of listed ranges: `only the 3 ranges of list, from byte 0 to byte 8191`.

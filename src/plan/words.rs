@@ -1,5 +1,5 @@
 //! Sizes in the messages of this room.
-use crate::core::{Side, Units};
+use crate::core::{Side, Units, byte_count};
 
 /// Requests in flight with the source and with the dest: `2+2`.
 pub(crate) fn queue_depth([source, dest]: [u32; 2]) -> String {
@@ -18,17 +18,13 @@ pub(crate) fn block(bytes: u64) -> String {
 
 /// Exact, with the rounded size if that differs: `1000000 bytes (1 MB)`.
 pub(crate) fn exact(bytes: u64) -> String {
-    if bytes < 1024 { format!("{bytes} byte{}", plural(bytes)) } else { format!("{bytes} bytes ({})", size(bytes)) }
-}
-
-fn plural(number: u64) -> &'static str {
-    if number == 1 { "" } else { "s" }
+    if bytes < 1024 { byte_count(bytes) } else { format!("{bytes} bytes ({})", size(bytes)) }
 }
 
 fn size_in(bytes: u64, units: Units) -> String {
     let power = bytes.max(1).ilog(units.base());
     if power == 0 {
-        return format!("{bytes} byte{}", plural(bytes));
+        return byte_count(bytes);
     }
     let (unit, scale) = (units.names()[power as usize], units.base().pow(power));
     if bytes.is_multiple_of(scale) {

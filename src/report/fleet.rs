@@ -7,9 +7,9 @@ use std::time::Duration;
 
 /// How a copy was divided, and what runs its shards.
 pub fn divided(shards: u64, shard_bytes: u64, state: &str) -> String {
-    let size = units::size(shard_bytes);
+    let (count, size) = (units::count(shards, "shard", "shards"), units::size(shard_bytes));
     format!(
-        "{shards} shards of {size}, state in {state}; each worker runs: haul copy --plan PLAN --shard K/{shards}; \
+        "{count} of {size}, state in {state}; each worker runs: haul copy --plan PLAN --shard K/{shards}; \
          then: haul finish PLAN"
     )
 }
@@ -32,8 +32,9 @@ pub fn status(status: &FleetStatus) -> String {
     let FleetStatus { shards, done_shards, copied_bytes, len_bytes, .. } = status;
     let percent = u128::from(*copied_bytes) * 100 / u128::from((*len_bytes).max(1));
     let mut text = format!(
-        "{}: {done_shards} of {shards} shards done, {} of {} copied ({percent} %)",
+        "{}: {done_shards} of {} done, {} of {} copied ({percent} %)",
         status.phase.name(),
+        units::count(*shards, "shard", "shards"),
         units::size(*copied_bytes),
         units::size(*len_bytes)
     );
@@ -82,9 +83,11 @@ pub fn missing(missing: &[u64], shards: u64, plan: &str) -> String {
     let named = ranges(missing);
     let first = missing.first().copied().unwrap_or(1);
     format!(
-        "not finished: {} of {shards} shards are missing: {named}. Copy each: haul copy --plan {plan} --shard \
+        "not finished: {} of {} {}: {named}. Copy each: haul copy --plan {plan} --shard \
          {first}/{shards}",
-        missing.len()
+        missing.len(),
+        units::count(shards, "shard", "shards"),
+        if missing.len() == 1 { "is missing" } else { "are missing" }
     )
 }
 
@@ -103,7 +106,7 @@ fn ranges(numbers: &[u64]) -> String {
 
 /// That the destination is complete.
 pub fn finished(dest: &str, len_bytes: u64, shards: u64) -> String {
-    format!("{dest} is complete: {} in {shards} shards", units::size(len_bytes))
+    format!("{dest} is complete: {} in {}", units::size(len_bytes), units::count(shards, "shard", "shards"))
 }
 
 /// That the manifest was written.
@@ -121,7 +124,11 @@ pub fn never_ended(shard: u64, host: &str, pid: u32) -> String {
 
 /// Which bytes of the source could not be read.
 pub fn unread(extents: &[(u64, u64)]) -> String {
-    let first: Vec<String> = extents.iter().take(8).map(|(offset, len)| format!("{len} bytes at {offset}")).collect();
+    let first: Vec<String> = extents
+        .iter()
+        .take(8)
+        .map(|(offset, len)| format!("{} at {offset}", units::count(*len, "byte", "bytes")))
+        .collect();
     let more = if extents.len() > 8 { ", …" } else { "" };
     format!("unreadable sectors of the source are zeros: {}{more}", first.join(", "))
 }

@@ -1,5 +1,7 @@
 //! Formats numbers: the only module that does, so that a number looks the same everywhere.
-use crate::core::Units;
+use crate::core::{Units, byte_count};
+// The tables of reports count by it too.
+pub use crate::core::count;
 use std::time::Duration;
 
 /// A time in milliseconds since 1970, rounded to the second in UTC: `2026-11-21 23:42:23 UTC`; `None` if it is
@@ -22,7 +24,7 @@ pub fn bytes(bytes: u64) -> String {
 
 /// A size, exact: `1610612736 bytes`.
 pub fn exact(bytes: u64) -> String {
-    count(bytes, "byte", "bytes")
+    byte_count(bytes)
 }
 
 /// The capacity of a disk, in the units of its label and those of other programs: `1.00 TB (931.5 GiB,
@@ -170,11 +172,6 @@ pub fn share(part: Duration, whole: Duration) -> String {
         0 if part > 0 && whole > 0 => "< 1 %".to_owned(),
         _ => format!("{} %", percent.min(100)),
     }
-}
-
-/// A number of things: `1 run`, `3 runs`.
-pub fn count(number: u64, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 /// Below 1 s, with three digits: `85 µs`, `3.40 ms`, `34.0 ms`, `340 ms`.

@@ -126,7 +126,7 @@ fn a_file_appears_when_all_shards_are_copied_in_any_order() {
     assert_eq!((plan["shards"].as_u64(), plan["lease_s"].as_u64()), (Some(3), Some(90)));
     job.copies(&["3/3", "1/3"]);
     let (status, messages) = job.finish();
-    assert!(status == 1 && messages.contains("1 of 3 shards are missing: 2."), "{messages}");
+    assert!(status == 1 && messages.contains("1 of 3 shards is missing: 2."), "{messages}");
     assert!(messages.contains("haul copy --plan plan.json --shard 2/3") && !job.path("dest").exists(), "{messages}");
     let shown = job.status();
     assert_eq!((&shown["phase"], &shown["done_shards"]), (&"copying".into(), &2.into()));
@@ -175,7 +175,7 @@ fn a_source_that_changed_is_refused_and_not_retried() {
     bytes[5] ^= 1;
     write(&bytes);
     let (status, messages) = job.shard("2/2");
-    assert!(status == 3 && messages.contains("bytes of the source at byte 0 have changed"), "{messages}");
+    assert!(status == 3 && messages.contains("bytes of the source at byte 0 changed"), "{messages}");
     write(&bytes[..MIB - 1]);
     let (status, messages) = job.shard("2/2");
     assert!(status == 3 && messages.contains("size in bytes of the source"), "{messages}");

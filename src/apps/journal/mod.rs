@@ -4,7 +4,7 @@ pub(in crate::apps) mod words;
 
 use crate::apps::console::agreed;
 use crate::apps::exit::{Exit, printed};
-use crate::core::{Error, Kind, ObjectAddress, Result};
+use crate::core::{Error, Kind, ObjectAddress, Result, byte_count};
 use crate::disks::object;
 use crate::job::journal::{Exported, Imported, PendingCopies, Removal, directories_of_devices, export, import};
 use crate::plan::Options;
@@ -78,7 +78,10 @@ pub(super) fn export_journal(journal: &Path, mapfile: &Path, out: Out) -> Result
                 .to_owned()
         }
     };
-    out.eprint(&text::info(&format!("mapfile {mapfile}: {finished_bytes} bytes finished, {bad_bytes} bad; {next}")));
+    out.eprint(&text::info(&format!(
+        "mapfile {mapfile}: {} finished, {bad_bytes} bad; {next}",
+        byte_count(finished_bytes)
+    )));
     Ok(Exit::Status(0))
 }
 
@@ -86,9 +89,10 @@ pub(super) fn export_journal(journal: &Path, mapfile: &Path, out: Out) -> Result
 pub(super) fn import_journal(mapfile: &Path, options: &Options, out: Out) -> Result<Exit> {
     let Imported { journal, durable_bytes, unread_bytes, len } = import(mapfile, options)?;
     out.eprint(&text::info(&format!(
-        "journal {}: {durable_bytes} of {len} bytes durable, {unread_bytes} unreadable; to continue: haul copy \
+        "journal {}: {durable_bytes} of {} durable, {unread_bytes} unreadable; to continue: haul copy \
          --resume",
-        journal.display()
+        journal.display(),
+        byte_count(len)
     )));
     Ok(Exit::Status(0))
 }

@@ -1,7 +1,7 @@
 //! What follows from the options, the plan and both sides, and what is refused.
 use super::options::RescueOptions;
 use crate::core::rescue::{RescuePlan, Status};
-use crate::core::{EndpointKind, Error, Extent, ExtentSet, Facts, Kind, Plan, Result, Side};
+use crate::core::{EndpointKind, Error, Extent, ExtentSet, Facts, Kind, Plan, Result, Side, byte_count};
 use crate::files::{FileIdentity, find};
 use crate::job::rescue::domain;
 use crate::job::{beside, journal};
@@ -127,7 +127,7 @@ fn domain_within(path: &Path, len: u64) -> Result<ExtentSet> {
     }
     let what = match listed.is_empty() {
         true => format!("domain {} lists nothing as finished", path.display()),
-        false => format!("domain {} is of a larger source: this one has {len} bytes", path.display()),
+        false => format!("domain {} is of a larger source: this one has {}", path.display(), byte_count(len)),
     };
     Err(Error::new(Kind::Refused, what).advise("Nothing was written. Name a map of this source."))
 }

@@ -7,7 +7,7 @@ use crate::apps::exit::Exit;
 use crate::apps::ranges;
 use crate::apps::run_report::{FinishedRun, carry_out, report_run, show_plan};
 use crate::core::schedules;
-use crate::core::{BlockDigests, Result, Side};
+use crate::core::{BlockDigests, Result, Side, count};
 use crate::disks;
 use crate::disks::probe;
 use crate::job::manifest::{checklist, doubts, is_range, map_on, open};
@@ -77,8 +77,8 @@ fn against_manifest(options: &Options, path: &str, words: &[String], out: Out) -
     differences.shorter = shorter.map(|(side, lacks)| (side, Some(lacks)));
     outcome.differences = Some(differences);
     if !manifest.unread.is_empty() {
-        let bytes = manifest.unread.total_bytes();
-        outcome.notes.push(format!("{bytes} bytes were unreadable during the copy: zeros are expected"));
+        let bytes = count(manifest.unread.total_bytes(), "byte was", "bytes were");
+        outcome.notes.push(format!("{bytes} unreadable during the copy: zeros are expected"));
     }
     report_run(&FinishedRun { options, decision: &decision, outcome: &outcome, words, started }, &console)
 }

@@ -2,7 +2,7 @@
 use super::client::{Attempts, Client};
 use super::failure::Failure;
 use super::runtime;
-use crate::core::HttpAddress;
+use crate::core::{HttpAddress, count};
 use hyper::body::Bytes;
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -102,7 +102,9 @@ impl Client {
             }
         }
         match self.found().length {
-            Some(length) if *at < length => Err(Failure::lost(format!("{} bytes are missing", length - *at))),
+            Some(length) if *at < length => {
+                Err(Failure::lost(format!("{} missing", count(length - *at, "byte is", "bytes are"))))
+            }
             _ => Ok(()),
         }
     }

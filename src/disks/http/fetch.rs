@@ -2,7 +2,7 @@
 use super::client::{Attempts, Client};
 use super::failure::{Again, Failure, in_words};
 use super::link::Link;
-use crate::core::HttpAddress;
+use crate::core::{HttpAddress, byte_count};
 use http_body_util::BodyExt;
 use hyper::Response;
 use hyper::body::{Bytes, Incoming};
@@ -59,7 +59,7 @@ impl Client {
             *filled += frame.len();
         }
         if *filled < end {
-            return Err(Failure::lost(format!("{} of {has} bytes are missing", end - *filled)));
+            return Err(Failure::lost(format!("{} of {} are missing", end - *filled, byte_count(has))));
         }
         self.keep(address.clone(), link).await;
         Ok(())

@@ -1,7 +1,7 @@
 //! What the head of an answer reports about a resource, and whether it is still the same.
 use super::failure::{Again, Failure};
 use super::link::{Link, refused};
-use crate::core::{HttpAddress, HttpResource};
+use crate::core::{HttpAddress, HttpResource, byte_count};
 use hyper::header::{
     CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderName, LAST_MODIFIED, SERVER,
     TRANSFER_ENCODING,
@@ -126,7 +126,11 @@ impl Found {
         };
         plain(headers)?;
         if let Some(length) = number(headers, CONTENT_LENGTH).filter(|&length| length != has) {
-            let words = format!("the server announces {length} bytes where a range of {has} bytes was requested");
+            let words = format!(
+                "the server announces {} where a range of {} was requested",
+                byte_count(length),
+                byte_count(has)
+            );
             return Err(Failure::last(words, ""));
         }
         self.check_version(text(headers, ETAG).as_deref(), text(headers, LAST_MODIFIED).as_deref())?;
@@ -167,7 +171,7 @@ fn check_length(was: Option<u64>, is: Option<u64>) -> Result<(), Failure> {
     if was == is {
         return Ok(());
     }
-    let words = |length: Option<u64>| length.map_or("unknown".to_owned(), |length| format!("{length} bytes"));
+    let words = |length: Option<u64>| length.map_or("unknown".to_owned(), byte_count);
     Err(changed(&format!("its length was {} and is {}", words(was), words(is))))
 }
 

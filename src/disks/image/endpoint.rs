@@ -7,7 +7,7 @@ use super::sequential::Sequential;
 use crate::core::stages::Hasher;
 use crate::core::{
     ClosingReport, Compressed, Compression, DeviceError, Digest, Endpoint, EndpointChange, Extent, Facts, Kind, Op,
-    Request, SharedPart, SidePart, StoredBytes, locked,
+    Request, SharedPart, SidePart, StoredBytes, byte_count, locked,
 };
 use std::io::{self, Cursor, Read};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -197,9 +197,9 @@ impl Decompressed {
 
     fn wrong_size(&self, content: &Content) -> io::Error {
         let words = format!(
-            "{} a content of {} bytes, but it has {}, at byte {} of the compressed file",
+            "{} a content of {}, but it has {}, at byte {} of the compressed file",
             if self.compressed.copied_to.is_some() { "the block map states" } else { "its headers state" },
-            self.facts.size.unwrap_or(0),
+            byte_count(self.facts.size.unwrap_or(0)),
             if content.made_bytes() < self.facts.size.unwrap_or(0) { "fewer" } else { "more" },
             content.stored_bytes()
         );
@@ -302,9 +302,11 @@ impl Endpoint for Decompressed {
             if self.compressed.format.is_none() {
                 // Of a file it was reported before.
                 let address = &self.facts.address;
-                report
-                    .notes
-                    .push(format!("decompressed source {address} ({name}): {stored} bytes contain {made} bytes"));
+                report.notes.push(format!(
+                    "decompressed source {address} ({name}): {} contain {}",
+                    byte_count(stored),
+                    byte_count(made)
+                ));
             }
             if let Some(at) = content.garbage_at() {
                 report.notes.push(format!(

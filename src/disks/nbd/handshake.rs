@@ -1,6 +1,6 @@
 //! The handshake: negotiates the export and the features of a connection.
 use super::protocol::{self, Numbers, can, failure, info, malformed, option, reply};
-use crate::core::{Export, Kind};
+use crate::core::{Export, Kind, byte_count};
 use std::io::{self, Read, Write};
 
 /// Maximum length of a reply to an option. The longest useful reply has a name of 4096 bytes.
@@ -242,7 +242,8 @@ fn check(agreed: &Agreed) -> io::Result<()> {
     }
     if !size.is_multiple_of(block.into()) {
         return Err(malformed(&format!(
-            "its size of {size} bytes is not a multiple of its block size of {block} bytes"
+            "its size of {} is not a multiple of its block size of {block} bytes",
+            byte_count(size)
         )));
     }
     Ok(())

@@ -1,5 +1,5 @@
 //! Why a request to a store failed, in words without anything secret.
-use crate::core::Kind;
+use crate::core::{Kind, byte_count};
 use crate::disks::http::failure::{Again, Failure};
 use hyper::StatusCode;
 use object_store::client::HttpError;
@@ -140,7 +140,7 @@ fn deepest(error: &Error) -> String {
 /// The failure of an object that is another one than before.
 pub(super) fn changed(was: &ObjectMeta, is: &ObjectMeta) -> Failure {
     let name = |meta: &ObjectMeta| {
-        format!("{} bytes with ETag {}", meta.size, meta.e_tag.as_deref().unwrap_or("that is not reported"))
+        format!("{} with ETag {}", byte_count(meta.size), meta.e_tag.as_deref().unwrap_or("that is not reported"))
     };
     Failure::last(format!("the object changed on the server: it was {} and is {}", name(was), name(is)), COPY_AGAIN)
 }

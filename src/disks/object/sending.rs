@@ -2,7 +2,7 @@
 use super::failure;
 use super::parts::{Part, PartBytes, Parts};
 use super::store::Store;
-use crate::core::{Extent, StoreKind, locked};
+use crate::core::{Extent, StoreKind, byte_count, locked};
 use crate::disks::http::failure::Failure;
 use crate::disks::http::runtime;
 use hyper::body::Bytes;
@@ -210,9 +210,10 @@ impl Sending {
                 Some(meta) if meta.size == size && meta.e_tag == made.e_tag => Ok(()),
                 Some(meta) => Err(Failure::last(
                     format!(
-                        "the store has {} bytes with ETag {} where {size} bytes with ETag {} were written",
-                        meta.size,
+                        "the store has {} with ETag {} where {} with ETag {} were written",
+                        byte_count(meta.size),
                         meta.e_tag.as_deref().unwrap_or("none"),
+                        byte_count(size),
                         made.e_tag.as_deref().unwrap_or("none")
                     ),
                     CONTENDED,

@@ -1,7 +1,7 @@
 //! A store with the credentials of the environment, and one object in it.
 use super::failure;
 use super::service::{Service, Shared};
-use crate::core::{ObjectAddress, StoreKind, locked};
+use crate::core::{ObjectAddress, StoreKind, byte_count, locked};
 use crate::disks::http::cancellation::Cancellation;
 use crate::disks::http::failure::Failure;
 use crate::disks::http::queue::Ranges;
@@ -185,7 +185,7 @@ impl Content {
             filled += piece.len();
         }
         if filled < bytes.len() {
-            let words = format!("{} of {} bytes are missing", bytes.len() - filled, bytes.len());
+            let words = format!("{} of {} are missing", bytes.len() - filled, byte_count(bytes.len()));
             return Err(Failure::last(words, "").at(at + filled as u64));
         }
         Ok(())

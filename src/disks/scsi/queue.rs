@@ -6,7 +6,7 @@ use super::probe::most_in_flight;
 use super::reserve::Reserve;
 use super::retry_policy::RetryPolicy;
 use super::verdict::{CommandOutcome, interpret, kind_of};
-use crate::core::{Completion, Op, Queue, Ready, Request, Transferred, Transfers};
+use crate::core::{Completion, Op, Queue, Ready, Request, Transferred, Transfers, count};
 use crate::sys::sg;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::time::{
@@ -258,7 +258,8 @@ impl SgQueue {
         if self.in_flight > 0 && self.disappeared_at.is_some_and(|since| since.elapsed() > patience) {
             let (name, left) = (&self.disk.name, self.in_flight);
             return Err(io::Error::other(format!(
-                "{name} disappeared, and the kernel does not complete {left} commands"
+                "{name} disappeared, and the kernel does not complete {}",
+                count(left, "command", "commands")
             )));
         }
         Ok(())

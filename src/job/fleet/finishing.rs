@@ -4,7 +4,7 @@ use super::job_of::Job;
 use super::manifest::FleetManifest;
 use super::names;
 use super::overview::{Overview, attempts_of, dest_address};
-use crate::core::{Address, Error, ExtentSet, FleetPhase, FleetStatus, Kind, ObjectAddress, Result, Side};
+use crate::core::{Address, Error, ExtentSet, FleetPhase, FleetStatus, Kind, ObjectAddress, Result, Side, byte_count};
 use crate::disks::object;
 use crate::files::{DirectoryEntry, FileError, Opening};
 use crate::ledger::fleet::{AttemptRecord, FleetPlan, ShardDone};
@@ -175,7 +175,7 @@ fn commit(plan: &FleetPlan, done: &[ShardDone]) -> Result<()> {
         (None, Some(found)) if found == bytes => Ok(()),
         (None, _) => Err(cannot(io::Error::from(io::ErrorKind::NotFound).into())),
         (Some(found), _) if found != bytes => {
-            let what = format!("{} has {found} bytes, and not {bytes} as planned", plan.dest.address);
+            let what = format!("{} has {}, and not {bytes} as planned", plan.dest.address, byte_count(found));
             Err(Error::new(Kind::Io, what).on(Side::Dest).advise("Another program changed it: plan the copy again."))
         }
         (Some(_), _) => temporary.rename_to(&last).map_err(cannot),
@@ -199,7 +199,8 @@ fn tags(plan: &FleetPlan, done: &[ShardDone]) -> Result<Vec<String>> {
     let count = plan.len_bytes.div_ceil(part_bytes);
     let is_whole = parts.len() as u64 == count && parts.keys().copied().eq(0..parts.len() as u32);
     if !is_whole {
-        let what = format!("the records of the shards have {} of {count} parts", parts.len());
+        let what =
+            format!("the records of the shards have {} of {}", parts.len(), crate::core::count(count, "part", "parts"));
         return Err(Error::new(Kind::Io, what).advise("Plan the copy again with haul plan."));
     }
     Ok(parts.into_values().cloned().collect())

@@ -36,7 +36,10 @@ pub(super) fn shard(choice: ShardChoice, shards: u64, variable: impl Fn(&str) ->
         }
     };
     if let Some(count) = count.filter(|&count| count != shards) {
-        return usage(format!("the plan has {shards} shards, not {count}"), "Give the number of shards of the plan.");
+        return usage(
+            format!("the plan has {}, not {count}", crate::core::count(shards, "shard", "shards")),
+            "Give the number of shards of the plan.",
+        );
     }
     match number.filter(|number| (1..=shards).contains(number)) {
         Some(number) => Ok(number),

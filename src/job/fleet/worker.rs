@@ -7,7 +7,7 @@ use super::{names, sides, task};
 use crate::core::hash_tree::Subtree;
 use crate::core::{
     Address, CheckpointPlan, Ended, Endpoint, Error, Extent, ExtentSet, HashKind, Kind, Outcome, Portion, Result, Side,
-    Stop, Upload,
+    Stop, Upload, byte_count,
 };
 use crate::disks::{object, probe};
 use crate::engine::Endpoints;
@@ -189,8 +189,9 @@ impl ShardWork {
                 Some(digest) if digest == sample.digest => read += 1,
                 Some(_) => {
                     return Err(changed(&format!(
-                        "{} bytes of the source at byte {} have changed",
-                        place.len, place.offset
+                        "{} of the source at byte {} changed",
+                        byte_count(place.len),
+                        place.offset
                     )));
                 }
                 None => first = first.or(Some(place)),
@@ -199,7 +200,7 @@ impl ShardWork {
         match first {
             // Copies of failing disks continue if some of their samples are as they were.
             Some(place) if read == 0 || !plan.on_error().reads_around() => {
-                let what = format!("cannot read {} bytes of the source at byte {}", place.len, place.offset);
+                let what = format!("cannot read {} of the source at byte {}", byte_count(place.len), place.offset);
                 Err(Error::new(Kind::Io, what).on(Side::Source))
             }
             _ => Ok(()),

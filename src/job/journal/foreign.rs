@@ -1,5 +1,5 @@
 //! Files that are not journals, at paths where a journal is searched for or created.
-use crate::core::{Error, Kind};
+use crate::core::{Error, Kind, byte_count};
 use crate::ledger::{Fault, FaultKind};
 use std::fs::{self, Metadata};
 use std::io;
@@ -54,7 +54,7 @@ fn description(facts: &Metadata) -> String {
     if kind.is_file() {
         return match facts.len() {
             0 => "an empty file".to_owned(),
-            bytes => format!("a file of {bytes} bytes"),
+            bytes => format!("a file of {}", byte_count(bytes)),
         };
     }
     let name = if kind.is_dir() {

@@ -16,7 +16,7 @@ mod upload;
 mod waiting;
 
 use crate::core::{
-    CheckpointPlan, Endpoint, EndpointKind, Error, ExtentSet, Facts, Kind, Plan, Reason, Result, Upload,
+    CheckpointPlan, Endpoint, EndpointKind, Error, ExtentSet, Facts, Kind, Plan, Reason, Result, Upload, byte_count,
 };
 use crate::job::beside;
 use crate::ledger::journal::{Head, Journal};
@@ -287,8 +287,9 @@ impl ExistingJournal {
         let durable_bytes = old.state().durable.total_bytes();
         if durable_bytes > 0 && options.restart {
             self.warnings.push(format!(
-                "discarding an unfinished copy to this destination ({durable_bytes} bytes durable): removed its \
-                 journal {name}; this copy starts at the beginning"
+                "discarding an unfinished copy to this destination ({} durable): removed its journal {name}; this \
+                 copy starts at the beginning",
+                byte_count(durable_bytes)
             ));
         } else if durable_bytes > 0 {
             self.waiting.push(Waiting { path: path.clone(), durable_bytes, of_related: false });

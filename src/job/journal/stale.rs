@@ -2,7 +2,7 @@
 //! them first.
 use super::waiting::Waiting;
 use super::{about, foreign, place};
-use crate::core::{Error, Facts, Kind};
+use crate::core::{Error, Facts, Kind, byte_count};
 use crate::disks::probe;
 use crate::files::{DirectoryEntry, FileError, Opening, canonical};
 use crate::ledger::FaultKind;
@@ -86,8 +86,8 @@ impl Stale {
         match self.durable_bytes {
             _ if self.busy => format!("another process is using journal {path}, which covers the same bytes"),
             Some(bytes) => format!(
-                "removed journal {path}: this write makes it impossible to resume that unfinished copy ({bytes} bytes \
-                 durable)"
+                "removed journal {path}: this write makes it impossible to resume that unfinished copy ({} durable)",
+                byte_count(bytes)
             ),
             None => format!("removed journal {path}: this write makes it impossible to resume that unfinished copy"),
         }

@@ -1,5 +1,6 @@
 //! Unfinished copies that could be resumed, when a copy is to start from the beginning: none is discarded
 //! without asking.
+use crate::core::count;
 use std::path::PathBuf;
 
 /// An unfinished copy whose journal claims bytes.
@@ -15,8 +16,8 @@ impl Waiting {
     /// The copy: a clause.
     pub(super) fn words(&self, dest: &str) -> String {
         let whose = if self.of_related { "a partition or the disk of destination" } else { "destination" };
-        let (bytes, path) = (self.durable_bytes, self.path.display());
-        format!("unfinished copy to {whose} {dest}: {bytes} bytes are durable, according to journal {path}")
+        let (durable, path) = (count(self.durable_bytes, "byte is", "bytes are"), self.path.display());
+        format!("unfinished copy to {whose} {dest}: {durable} durable, according to journal {path}")
     }
 }
 

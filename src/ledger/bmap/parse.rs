@@ -1,6 +1,6 @@
 //! Reads a block map.
 use crate::core::stages::Hasher;
-use crate::core::{BlockMap, Extent, HashKind, MappedRange};
+use crate::core::{BlockMap, Extent, HashKind, MappedRange, count};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
@@ -61,13 +61,19 @@ pub fn parse(address: &str, text: &str) -> Result<BlockMap, String> {
     }
     let blocks = image_bytes.div_ceil(block_bytes);
     if elements.blocks.is_some_and(|stated| stated != blocks) {
-        return Err(format!("its image has {blocks} blocks, and its BlocksCount is another number"));
+        return Err(format!(
+            "its image has {}, and its BlocksCount is another number",
+            count(blocks, "block", "blocks")
+        ));
     }
     let ranges = ranges(&elements, block_bytes, image_bytes, algorithm)?;
     let has_digests = ranges.iter().any(|range| range.digest.is_some());
     let mapped: u64 = elements.ranges.iter().map(|(first, last, _)| last - first + 1).sum();
     if elements.mapped_blocks.is_some_and(|stated| stated != mapped) {
-        return Err(format!("its ranges have {mapped} blocks, and its MappedBlocksCount is another number"));
+        return Err(format!(
+            "its ranges have {}, and its MappedBlocksCount is another number",
+            count(mapped, "block", "blocks")
+        ));
     }
     Ok(BlockMap {
         address: address.to_owned(),

@@ -1,5 +1,5 @@
 //! The lines of a journal after the first.
-use crate::core::{Extent, ExtentSet, Upload};
+use crate::core::{Extent, ExtentSet, Upload, byte_count};
 use crate::ledger::FaultKind;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
@@ -102,7 +102,7 @@ impl Record {
         let extents = |pairs: Vec<(u64, u64)>, end: u64| {
             let extent = |(offset, len): (u64, u64)| match offset.checked_add(len) {
                 Some(sum) if sum <= end => Ok(Extent::new(offset, len)),
-                _ => Err(FaultKind::Invalid(format!("{len} bytes at byte {offset} are beyond the end"))),
+                _ => Err(FaultKind::Invalid(format!("{} at byte {offset} beyond the end", byte_count(len)))),
             };
             pairs.into_iter().map(extent).collect::<Result<Vec<_>, _>>()
         };

@@ -1,5 +1,5 @@
 //! The lines of a manifest after the first.
-use crate::core::{BlockDigest, Extent, Side};
+use crate::core::{BlockDigest, Extent, Side, byte_count};
 use crate::ledger::FaultKind;
 use serde::Deserialize;
 
@@ -98,7 +98,10 @@ impl Body {
             return Ok(Body::Closing(LastLine { lines, len_bytes: len, whole: fields.whole }));
         };
         if offset.checked_add(len).is_none() {
-            return Err(FaultKind::Invalid(format!("{len} bytes at byte {offset} are beyond the last possible byte")));
+            return Err(FaultKind::Invalid(format!(
+                "{} at byte {offset} beyond the last possible byte",
+                byte_count(len)
+            )));
         }
         let extent = Extent::new(offset, len);
         let side = fields.range_of.map(|name| Side::BOTH.into_iter().find(|side| side.key() == name));

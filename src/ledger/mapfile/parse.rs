@@ -1,6 +1,6 @@
 //! Parses a mapfile.
 use super::{Block, Mapfile, RescueStatus, Status};
-use crate::core::Extent;
+use crate::core::{Extent, byte_count};
 use crate::ledger::lines::{Line, Lines};
 use crate::ledger::{Fault, FaultKind, RecordFile};
 use std::io::BufRead;
@@ -141,7 +141,7 @@ fn block(fields: &[&str]) -> Result<Block, FaultKind> {
         return invalid(format!("\"{status}\" is not a block status: one of ? * / - +"));
     };
     if offset.checked_add(len).is_none_or(|end| end > i64::MAX as u64) {
-        return invalid(format!("invalid block of {len} bytes at byte {offset}"));
+        return invalid(format!("invalid block of {} at byte {offset}", byte_count(len)));
     }
     Ok(Block { extent: Extent::new(offset, len), status: *status })
 }

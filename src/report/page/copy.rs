@@ -125,7 +125,7 @@ fn dests(plan: &Plan) -> String {
     match plan.dests.as_slice() {
         [] | [_] => first.clone(),
         [one, other] => format!("{} and {}", one.side.address, other.side.address),
-        [one, others @ ..] => format!("{} and {} others", one.side.address, others.len()),
+        [one, others @ ..] => format!("{} and {}", one.side.address, units::count(others.len(), "other", "others")),
     }
 }
 

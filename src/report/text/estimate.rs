@@ -29,7 +29,7 @@ pub(super) fn expected(plan: &Plan, estimate: &Estimate) -> String {
     if estimate.places == 0 {
         return text;
     }
-    let places = units::count(estimate.places.into(), "place", "places");
+    let places = units::count(estimate.places, "place", "places");
     text + &format!(" (from sample reads at {})", whole(&places))
 }
 

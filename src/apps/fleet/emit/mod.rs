@@ -5,7 +5,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::core::{Error, Kind, Result};
+use crate::core::{Error, Kind, Result, byte_count, count};
 use crate::ledger::fleet::FleetPlan;
 use clap::ValueEnum;
 use minijinja::syntax::SyntaxConfig;
@@ -67,8 +67,8 @@ pub(crate) fn job(plan: &FleetPlan, wish: &JobWish) -> Result<String> {
     environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
     environment.add_filter("sh", |word: &str| quoted(word));
     environment.add_filter("json", |text: &str| Value::from(text).to_string());
-    let count = if shards == 1 { "1 shard".to_owned() } else { format!("{shards} shards") };
-    let about = format!("Job {job} of haul {}: {count} of at most {} bytes.", plan.version, plan.shard_bytes);
+    let (count, most) = (count(shards, "shard", "shards"), byte_count(plan.shard_bytes));
+    let about = format!("Job {job} of haul {}: {count} of at most {most}.", plan.version);
     let pretty = |value: Value| format!("{value:#}");
     let submission = json!({ "jobName": format!("haul-{job}"), "jobDefinition": format!("haul-{job}"),
         "arrayProperties": { "size": shards } });

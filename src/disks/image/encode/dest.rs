@@ -4,7 +4,7 @@ use super::pick::format;
 use super::pool::Pool;
 use crate::core::{
     ClosingReport, Compressed, DeviceError, Encoding, Endpoint, EndpointKind, Extent, ExtentSet, Facts, Kept, Kind, Op,
-    Request, SidePart, StoredBytes, locked,
+    Request, SidePart, StoredBytes, byte_count, count, locked,
 };
 use crate::disks::image::detect::detect;
 use std::io;
@@ -134,7 +134,10 @@ impl Endpoint for CompressedDest {
         let collecting = &mut *locked(&self.collecting);
         if collecting.position != size {
             let position = collecting.position;
-            return Err(io::Error::other(format!("{position} bytes were compressed instead of {size}")));
+            return Err(io::Error::other(format!(
+                "{} instead of {size}",
+                count(position, "byte was compressed", "bytes were compressed")
+            )));
         }
         // A file without content has one frame without content.
         if !collecting.content.is_empty() || size == 0 {
@@ -190,7 +193,11 @@ impl Endpoint for CompressedDest {
         report.detail = Some(format!("{name}, level {level}"));
         if content > 0 {
             let share = stored as f64 / content as f64 * 100.0;
-            report.notes.push(format!("compressed ({name}): {content} bytes to {stored} bytes ({share:.1} %)"));
+            report.notes.push(format!(
+                "compressed ({name}): {} to {} ({share:.1} %)",
+                byte_count(content),
+                byte_count(stored)
+            ));
         }
         report
     }

@@ -1,7 +1,7 @@
 //! The frames of a compressed file: where each is, and what of them a journal records.
 use super::format::Format;
 use super::pick::format;
-use crate::core::{Encoding, Error, Facts, Kind, Result, Side, Upload};
+use crate::core::{Encoding, Error, Facts, Kind, Result, Side, Upload, byte_count};
 
 /// The frames of a file, in order. Each has the same content size, but the last one, which may have less.
 #[derive(Clone, Debug, Default)]
@@ -111,7 +111,7 @@ pub fn check_resumed(dest: &Facts, upload: &Upload) -> Result<()> {
     };
     let size = compressed.stored.size.unwrap_or(0);
     if size < frames.end() {
-        return refused(format!("has {size} bytes, fewer than the {} that its journal records", frames.end()));
+        return refused(format!("has {}, fewer than the {} that its journal records", byte_count(size), frames.end()));
     }
     Ok(())
 }
