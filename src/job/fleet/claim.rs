@@ -76,8 +76,8 @@ impl Claiming {
                 let beat = Duration::from_secs(plan.lease_s) / 4;
                 return Ok(Claim::Wait(rest.min(beat), Box::new(last.clone())));
             }
-            if let Some(last) = last.filter(|last| last.ended.is_none() && runs(&last.worker) == Some(true)) {
-                place.check_not_locked(&last)?;
+            if let Some(last) = last.as_ref().filter(|last| last.ended.is_none() && runs(&last.worker) == Some(true)) {
+                place.check_not_locked(last)?;
             }
             let mut record = AttemptRecord {
                 job: place.job.to_owned(),
@@ -88,11 +88,8 @@ impl Claiming {
                 ..AttemptRecord::default()
             };
             record.written.clone_from(&record.began);
-            // The newest that can be read: each attempt has all that the one before it had.
-            for number in (1..=listed.last_attempt).rev() {
-                let Some(older) = place.attempt(number)? else { continue };
+            if let Some(older) = place.newest(last, listed.last_attempt)? {
                 record.continue_from(&older);
-                break;
             }
             let text = record.to_text().map_err(|fault| fault.into_error("attempt"))?;
             if state.create(&names::attempt(plan, shard, record.attempt), &text)? {
@@ -122,6 +119,14 @@ impl Claiming {
 }
 
 impl ShardPlace<'_> {
+    /// The newest attempt that exists, which has all that the ones before it had: `last`, or one before `number`.
+    pub(super) fn newest(&self, last: Option<AttemptRecord>, number: u64) -> Result<Option<AttemptRecord>> {
+        if last.is_some() {
+            return Ok(last);
+        }
+        (1..number).rev().find_map(|number| self.attempt(number).transpose()).transpose()
+    }
+
     /// A finish or an abort that did not see this new attempt is seen here; a later one sees the attempt.
     pub(super) fn begun(&self, mut record: AttemptRecord) -> Result<Claim> {
         let listed = Listed::of(&self.state.list(&names::folder(self.plan, self.shard))?);

@@ -195,6 +195,24 @@ impl Claim {
 }
 
 #[test]
+fn an_attempt_is_read_once_to_continue_from_it_and_one_that_was_removed_is_skipped() {
+    let scene = scene(3);
+    let first = scene.working(1);
+    let kept = Kept { bytes: [Extent::new(0, 20)].into_iter().collect(), upload: None };
+    super::heartbeat::ShardCheckpoints::new(first.clone(), None, ExtentSet::new(), None)
+        .keep(&kept, &ExtentSet::new())
+        .unwrap();
+    first.sign_off("failed").unwrap();
+    let before = scene.job.state.requests();
+    assert_eq!(scene.working(1).record().durable(), kept.bytes);
+    // The list, two marks of the job, the last attempt, its own; then the list and the marks again.
+    assert_eq!(scene.job.state.requests() - before, 8);
+    scene.job.state.remove(&names::attempt(&scene.job.plan, 1, 2)).unwrap();
+    let newest = scene.place(1).newest(None, 3).unwrap();
+    assert_eq!(newest.map(|record| record.attempt), Some(1), "it was removed after it was listed");
+}
+
+#[test]
 fn records_of_another_job_are_refused() {
     let (scene, mut other) = (scene(3), scene(3));
     other.job.state = scene.job.state.clone();
