@@ -54,6 +54,11 @@ pub(super) fn report_interrupted(signal: i32, options: &Options, words: &[String
     Exit::Signal(signal)
 }
 
+/// Reports a copy that an earlier run, or another worker, had done.
+pub(super) fn report_done(done: NotStarted<'_>, options: &Options, words: &[String], out: Out) {
+    print_not_started(done, "copy", options, words, out);
+}
+
 fn print_not_started(why: NotStarted<'_>, report: &str, options: &Options, words: &[String], out: Out) {
     match report {
         RESCUE => print_document(&json::failed(report, words, why), why, options, out),
@@ -66,7 +71,7 @@ fn print_document(document: &impl Serialize, why: NotStarted<'_>, options: &Opti
         // The document contains the error, and no other text may appear between lines of JSON.
         (ProgressStyle::Json, _) => out.eprint(&last_line(document)),
         (_, NotStarted::Failed(error)) => out.eprint(&text::error(error)),
-        (_, NotStarted::Interrupted(_)) => {}
+        (_, NotStarted::Interrupted(_) | NotStarted::Done { .. }) => {}
     }
     if options.json {
         // The signal determines the status, not a failure to print.

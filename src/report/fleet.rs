@@ -27,6 +27,11 @@ pub fn is_done(shard: u64, shards: u64, host: &str, ended: &str) -> String {
     format!("shard {shard} of {shards} is done, by {host} at {ended}")
 }
 
+/// That bytes of a shard that is done are zeros.
+pub fn has_unread(bytes: u64) -> String {
+    format!("{} of the source could not be read: zeros replace them", units::exact(bytes))
+}
+
 /// How far a job is.
 pub fn status(status: &FleetStatus) -> String {
     let FleetStatus { shards, done_shards, copied_bytes, len_bytes, .. } = status;

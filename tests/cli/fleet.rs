@@ -353,3 +353,19 @@ fn the_status_is_written_as_a_page() {
     assert!(status == 3 && messages.contains("is not a haul report"), "{messages}");
     assert_eq!(fs::read_to_string(job.path("mine")).unwrap(), "mine");
 }
+
+#[test]
+fn a_shard_that_is_done_has_a_report_as_json() {
+    let job = Job::new(MIB);
+    job.plan("dest", &["--shards", "2"]);
+    job.copies(&["2/2"]);
+    let words = ["copy", "--plan", "plan.json", "--shard", "2/2", "--json"];
+    let done = crate::schema::report("copy", job.dir.path(), &words);
+    assert_eq!((&done["status"], &done["claimed"]), (&"complete".into(), &Value::Null));
+    assert_eq!((&done["len_bytes"], &done["remaining_bytes"]), (&(MIB / 2).into(), &0.into()));
+    assert!(done["notes"][0].as_str().unwrap().starts_with("shard 2 of 2 is done, by "), "{done}");
+    assert_eq!(done["durable"], job.run(&["copy", "source", "whole", "--json"]).1.contains("\"durable\": true"));
+    let (status, _, last) = job.run(&["copy", "--plan", "plan.json", "--shard", "2/2", "--progress", "json"]);
+    let last: Value = serde_json::from_str(&last).unwrap();
+    assert_eq!((status, &last["status"], &last["type"]), (0, &"complete".into(), &"summary".into()), "{last}");
+}

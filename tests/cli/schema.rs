@@ -62,7 +62,7 @@ fn assert_valid(name: &str, definition: &str, document: &Value) {
 
 /// Runs haul, and validates the document that it prints.
 #[track_caller]
-fn report(definition: &str, dir: &Path, words: &[&str]) -> Value {
+pub(crate) fn report(definition: &str, dir: &Path, words: &[&str]) -> Value {
     let output = haul().current_dir(dir).args(words).output().expect("it runs");
     let document: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{words:?}: {error}: {}", in_one_line(&output.stderr)));

@@ -3,13 +3,14 @@ use super::running::{finished_run, report_with_failed_files, run};
 use crate::apps::command::Call;
 use crate::apps::console::Console;
 use crate::apps::exit::Exit;
-use crate::apps::not_started::report_interrupted;
+use crate::apps::not_started::{report_done, report_interrupted};
 use crate::apps::page::{self, PendingPage};
-use crate::core::Result;
+use crate::core::{Durability, Result};
 use crate::job::fleet::worker::{ShardWork, Taken, Worker};
 use crate::job::operator::Operator;
 use crate::job::{Opened, Prepared};
 use crate::plan::{Options, ShardWish};
+use crate::report::json::NotStarted;
 use crate::report::{fleet, text};
 use std::mem;
 use std::sync::Arc;
@@ -26,7 +27,13 @@ pub(super) fn copy(wish: &ShardWish, options: &Options, call: &Call<'_>) -> Resu
     })?;
     match taken {
         Taken::Done(done) => {
-            notify(&fleet::is_done(shard, shards, &done.worker.host, &done.ended));
+            let mut notes = vec![fleet::is_done(shard, shards, &done.worker.host, &done.ended)];
+            let unread = done.unread().total_bytes();
+            notes.extend((unread > 0).then(|| fleet::has_unread(unread)));
+            notes.iter().for_each(|note| notify(note));
+            let durability = if done.in_memory { Durability::Memory } else { Durability::Medium };
+            let done = NotStarted::Done { durability, len_bytes: done.len_bytes, notes: &notes };
+            report_done(done, options, call.words, call.out);
             Ok(console.end(Exit::Status(0)))
         }
         Taken::Mine(work) => copy_shard(work, options, call, &console),

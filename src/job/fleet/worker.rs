@@ -6,8 +6,8 @@ use super::job_of::Job;
 use super::{names, sides, task};
 use crate::core::hash_tree::Subtree;
 use crate::core::{
-    Address, CheckpointPlan, Ended, Endpoint, Error, Extent, ExtentSet, HashKind, Kind, Outcome, Portion, Result, Side,
-    Stop, Upload, byte_count,
+    Address, CheckpointPlan, Durability, Ended, Endpoint, Error, Extent, ExtentSet, HashKind, Kind, Outcome, Portion,
+    Result, Side, Stop, Upload, byte_count,
 };
 use crate::disks::{object, probe};
 use crate::engine::Endpoints;
@@ -312,6 +312,7 @@ impl ShardWork {
             ended: format!("{:.0}", jiff::Timestamp::now()),
             len_bytes: self.extent.len,
             verified: outcome.verified.is_some(),
+            in_memory: outcome.durability() == Durability::Memory,
             parts,
             unread: unread.map(|extent| (extent.offset, extent.len)).collect(),
             values,

@@ -29,6 +29,9 @@ pub struct ShardDone {
     pub len_bytes: u64,
     /// Whether it was read back and compared.
     pub verified: bool,
+    /// Whether the dest is in memory: then a power loss destroys what was flushed.
+    #[serde(default)]
+    pub in_memory: bool,
     /// Number of parts, in further lines.
     pub part_count: u64,
     /// Number of unread extents, in further lines.

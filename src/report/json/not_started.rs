@@ -14,6 +14,15 @@ pub enum NotStarted<'a> {
     Failed(&'a Error),
     /// This signal arrived before.
     Interrupted(i32),
+    /// An earlier run, or another worker, had done it.
+    Done {
+        /// How certain it is that its data survives.
+        durability: Durability,
+        /// Its bytes.
+        len_bytes: u64,
+        /// Who did it, and what to know of it.
+        notes: &'a [String],
+    },
 }
 
 impl NotStarted<'_> {
@@ -25,16 +34,26 @@ impl NotStarted<'_> {
             }
             NotStarted::Failed(error) => ("failed", None, Some(FailureReport::from(error))),
             NotStarted::Interrupted(signal) => ("interrupted", Some(signal), None),
+            NotStarted::Done { .. } => ("complete", None, None),
+        }
+    }
+
+    /// What is known of a copy that was done before: durability, length, notes.
+    fn done(self) -> (Durability, Option<u64>, Vec<String>) {
+        match self {
+            NotStarted::Done { durability, len_bytes, notes } => (durability, Some(len_bytes), notes.to_vec()),
+            _ => (Durability::No, None, Vec::new()),
         }
     }
 }
 
-/// The report of a run that was refused or could not begin: it has all fields of an outcome. `report` is the
-/// command's name, `label` the user's label for the run, `args` the command line as given, without the name of
-/// the program.
+/// The report of a run that was refused, could not begin, or had nothing to do: it has all fields of an outcome.
+/// `report` is the command's name, `label` the user's label for the run, `args` the command line as given, without the
+/// name of the program.
 pub fn not_started(report: &str, label: Option<&str>, args: &[String], why: NotStarted<'_>) -> impl Serialize {
     let command = command_line(args);
     let (status, signal, error) = why.parts();
+    let (durability, len_bytes, notes) = why.done();
     object! {
         schema: SCHEMA,
         report,
@@ -45,11 +64,11 @@ pub fn not_started(report: &str, label: Option<&str>, args: &[String], why: NotS
         status,
         signal,
         error,
-        durable: false,
-        durability: Durability::No.name(),
-        len_bytes: NOTHING,
+        durable: durability == Durability::Medium,
+        durability: durability.name(),
+        len_bytes,
         claimed: NOTHING,
-        remaining_bytes: NOTHING,
+        remaining_bytes: len_bytes.map(|_| 0),
         differences: NOTHING,
         unread_sectors: 0,
         pattern: NOTHING,
@@ -75,7 +94,7 @@ pub fn not_started(report: &str, label: Option<&str>, args: &[String], why: NotS
         digest_waited_s: NOTHING,
         limit_waited_s: NOTHING,
         digests: NONE,
-        notes: NONE,
+        notes,
         why: NONE,
         warnings: NONE,
     }
