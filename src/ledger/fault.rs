@@ -142,6 +142,12 @@ impl Fault {
     pub fn into_error(self, path: &str) -> Error {
         let kind = match self.kind {
             FaultKind::Other | FaultKind::Newer { .. } => Kind::Usage,
+            // No worker that has this plan can succeed, however often it is tried.
+            FaultKind::Truncated | FaultKind::Damaged | FaultKind::Invalid(_)
+                if self.record_file == RecordFile::Plan =>
+            {
+                Kind::Usage
+            }
             FaultKind::Busy | FaultKind::Exists | FaultKind::Refused(_) => Kind::Refused,
             _ => Kind::Io,
         };

@@ -1,5 +1,5 @@
 //! Texts about copies by many workers.
-use super::printable::printable;
+use super::printable::{printable, shell_line};
 use super::units;
 use crate::core::{FleetStatus, ShardAttempt};
 use std::fmt::Write;
@@ -86,13 +86,13 @@ pub fn waits_for_workers(count: usize, lease_s: u64) -> String {
 /// Which shards are missing, and what copies them.
 pub fn missing(missing: &[u64], shards: u64, plan: &str) -> String {
     let named = ranges(missing);
-    let first = missing.first().copied().unwrap_or(1);
+    let first = format!("{}/{shards}", missing.first().copied().unwrap_or(1));
+    let command = shell_line(["haul", "copy", "--plan", plan, "--shard", &first]);
+    let is = if missing.len() == 1 { "is missing" } else { "are missing" };
     format!(
-        "not finished: {} of {} {}: {named}. Copy each: haul copy --plan {plan} --shard \
-         {first}/{shards}",
+        "not finished: {} of {} {is}: {named}. Copy each: {command}",
         missing.len(),
-        units::count(shards, "shard", "shards"),
-        if missing.len() == 1 { "is missing" } else { "are missing" }
+        units::count(shards, "shard", "shards")
     )
 }
 

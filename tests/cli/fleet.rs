@@ -178,11 +178,11 @@ fn a_source_that_changed_is_refused_and_not_retried() {
     assert!(status == 3 && messages.contains("bytes of the source at byte 0 changed"), "{messages}");
     write(&bytes[..MIB - 1]);
     let (status, messages) = job.shard("2/2");
-    assert!(status == 3 && messages.contains("size in bytes of the source"), "{messages}");
+    assert!(status == 3 && messages.contains("size in bytes of source"), "{messages}");
     bytes[5] ^= 1;
     fs::write(job.source(), &bytes).unwrap();
     let (status, messages) = job.shard("2/2");
-    assert!(status == 3 && messages.contains("the source was modified"), "{messages}");
+    assert!(status == 3 && messages.contains("source was modified"), "{messages}");
     write(&bytes);
     // The attempts before it recorded their end: no worker waits for them.
     job.copies(&["2/2"]);

@@ -195,3 +195,56 @@ fn a_worker_that_was_suspended_changes_nothing_when_it_continues() {
     cmp(job.source(), server.file("big"));
     assert_eq!(job.finish().0, 0);
 }
+
+/// No worker that has such a plan can succeed: a scheduler must not try again.
+#[test]
+fn a_plan_that_is_damaged_or_of_another_version_ends_with_status_2() {
+    let job = Job::new(MIB);
+    job.plan("dest", &["--shards", "2"]);
+    let plan = fs::read_to_string(job.path("plan.json")).unwrap();
+    let broken = [
+        (plan.replace("\"shards\":2", "\"shards\":1"), "checksum mismatch"),
+        (plan[..200].to_owned(), "it is truncated"),
+        (format!("{plan}{plan}"), "it is damaged"),
+        (plan.replace("\"haul_plan\":1", "\"haul_plan\":2"), "its format version 2 is newer"),
+        (String::new(), "it is not a plan"),
+    ];
+    for (text, why) in broken {
+        fs::write(job.path("plan.json"), text).unwrap();
+        for words in [&["copy", "--shard", "1/2", "--plan"][..], &["status"], &["finish"], &["plan", "--emit", "ray"]] {
+            let (status, _, messages) = job.run(&[words, &["plan.json"]].concat());
+            assert!(status == 2 && messages.contains(why) && messages.contains('→'), "{words:?}: {status} {messages}");
+        }
+    }
+    fs::copy(job.source(), job.path("plan.json")).unwrap();
+    assert_eq!(job.shard("1/2").0, 2, "it is no text");
+    assert_eq!(job.files().iter().filter(|file| file.starts_with(".dest")).count(), 1);
+}
+
+#[test]
+fn a_message_names_the_command_that_copies_a_shard_again() {
+    let job = Job::new(24 * MIB);
+    job.plan("dest", &["--shards", "2", "--limit", "8M", "--lease", "4s"]);
+    fs::rename(job.path("plan.json"), job.path("a plan")).unwrap();
+    let words = ["copy", "--plan", "a plan", "--shard", "2/2"];
+    let mut command = job.command(&[&words[..], &["--json"]].concat());
+    let worker = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    wait_until(|| copied_bytes(&job.path("dest.haul-state/shard/0002/attempt-1")) > 0);
+    signal(&worker, Signal::TERM);
+    let report: Value = serde_json::from_slice(&worker.wait_with_output().unwrap().stdout).unwrap();
+    assert_eq!(report["continue_command"], "haul copy --plan 'a plan' --shard 2/2 --json");
+    let (status, _, messages) = job.run(&["finish", "a plan"]);
+    assert!(status == 1 && messages.ends_with("Copy each: haul copy --plan 'a plan' --shard 1/2"), "{messages}");
+    assert_eq!(job.run(&words).0, 0);
+}
+
+#[test]
+fn a_destination_that_was_removed_is_named() {
+    let job = Job::new(MIB);
+    let plan = job.plan("dest", &["--shards", "2"]);
+    let address = plan["dest"]["address"].as_str().unwrap();
+    fs::remove_file(address).unwrap();
+    let (status, messages) = job.shard("1/2");
+    assert!(status == 3 && messages.contains("does not exist any more"), "{messages}");
+    assert!(!std::path::Path::new(address).exists());
+}

@@ -29,11 +29,11 @@ impl Job {
             Some(state) => {
                 let state = SharedState::open(state.trim_end_matches('/'))?;
                 let missing = || Error::new(Kind::Usage, format!("there is no plan at {place}"));
-                state.get(names::PLAN)?.ok_or_else(missing)?
+                state.get(names::PLAN)?.ok_or_else(missing)?.into_bytes()
             }
             None => read(Path::new(place))?,
         };
-        let parsed = FleetPlan::read_file(text.as_bytes());
+        let parsed = FleetPlan::read_file(&*text);
         let plan = parsed.map_err(|fault| fault.into_error(place))?;
         let id = plan.job().map_err(|fault| fault.into_error(place))?;
         // An answer that comes after the next sign of life would be none.
@@ -43,10 +43,13 @@ impl Job {
     }
 }
 
-fn read(path: &Path) -> Result<String> {
-    let cannot = |error| Error::new(Kind::Open, format!("cannot read plan {}", path.display())).because(error);
+fn read(path: &Path) -> Result<Vec<u8>> {
+    let cannot = |error| {
+        let advice = "Name the file that haul plan wrote, or the copy of it in the shared state: plan.json.";
+        Error::new(Kind::Open, format!("cannot read plan {}", path.display())).because(error).advise(advice)
+    };
     let file = open_to_read(path).map_err(|error| cannot(error.into()))?;
-    let mut text = String::new();
-    BufReader::new(file).take(BYTES_MAX).read_to_string(&mut text).map_err(cannot)?;
+    let mut text = Vec::new();
+    BufReader::new(file).take(BYTES_MAX).read_to_end(&mut text).map_err(cannot)?;
     Ok(text)
 }

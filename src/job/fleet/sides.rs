@@ -130,15 +130,18 @@ pub(super) fn differences(plan: &FleetPlan, source: &Facts, dest: &Facts) -> Res
         found.extend(plan.dest.identity.mismatches(Side::Dest, &to));
     }
     let mut words: Vec<String> = found.iter().map(ToString::to_string).collect();
-    for (side, then, now) in [("source", &plan.source.identity, &from), ("destination", &plan.dest.identity, &to)] {
-        if then.size_bytes != now.size_bytes && (side == "source" || plan.upload.is_none()) {
-            let [then, now] =
-                [then, now].map(|side| side.size_bytes.map_or("none".to_owned(), |size| size.to_string()));
-            words.push(format!("size in bytes of the {side} was {then} and is {now}"));
+    for (side, then, now) in [(Side::Source, &plan.source, &from), (Side::Dest, &plan.dest, &to)] {
+        let (name, address) = (side.name(), &then.address);
+        if side == Side::Dest && plan.final_path.is_some() && !dest.exists {
+            words.push(format!("{name} {address} does not exist any more"));
+        } else if then.identity.size_bytes != now.size_bytes && (side == Side::Source || plan.upload.is_none()) {
+            let [then, now] = [then.identity.size_bytes, now.size_bytes]
+                .map(|size| size.map_or("unknown".to_owned(), |size| size.to_string()));
+            words.push(format!("size in bytes of {name} {address} was {then} and is {now}"));
         }
     }
     if modified(&plan.source)? != plan.source.modified {
-        words.push("the source was modified".to_owned());
+        words.push(format!("source {} was modified", plan.source.address));
     }
     if plan.dest.boot_id.is_some() && plan.dest.boot_id != boot_id(&to) {
         let why = "reports no serial number by which another host, or this one after a restart, could recognize it";
@@ -197,6 +200,6 @@ mod tests {
         assert!(differences(&plan, &source, &dest).unwrap().is_empty());
         let then = std::time::UNIX_EPOCH + std::time::Duration::from_nanos(1);
         file.as_file().set_modified(then).unwrap();
-        assert_eq!(differences(&plan, &source, &dest).unwrap(), ["the source was modified"]);
+        assert_eq!(differences(&plan, &source, &dest).unwrap(), [format!("source {path} was modified")]);
     }
 }

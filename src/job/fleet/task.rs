@@ -15,8 +15,8 @@ const COUNTS: &[(&str, &str)] = &[("AWS_BATCH_JOB_ARRAY_INDEX", "AWS_BATCH_JOB_A
 /// Usage if there is no such shard, or it is of another number of shards.
 pub(super) fn shard(choice: ShardChoice, shards: u64, variable: impl Fn(&str) -> Option<String>) -> Result<u64> {
     let usage = |what: String, advice: &str| Err(Error::new(Kind::Usage, what).advise(advice));
-    let (number, count) = match choice {
-        ShardChoice::Number(number, count) => (Some(number), Some(count)),
+    let (number, count, given) = match choice {
+        ShardChoice::Number(number, count) => (Some(number), Some(count), format!("--shard {number}/{count}")),
         ShardChoice::Auto => {
             let mut set = TASKS.iter().filter_map(|(name, first)| Some((*name, *first, variable(name)?)));
             let Some((name, first, value)) = set.next() else {
@@ -31,8 +31,8 @@ pub(super) fn shard(choice: ShardChoice, shards: u64, variable: impl Fn(&str) ->
                 );
             }
             let count = COUNTS.iter().find(|(index, _)| *index == name).and_then(|(_, count)| variable(count));
-            let number = value.parse::<u64>().ok().and_then(|value| (value + 1).checked_sub(first));
-            (number, count.and_then(|count| count.parse().ok()))
+            let number = value.parse::<u64>().ok().and_then(|value| value.checked_add(1)?.checked_sub(first));
+            (number, count.and_then(|count| count.parse().ok()), format!("{name}={value}"))
         }
     };
     if let Some(count) = count.filter(|&count| count != shards) {
@@ -43,7 +43,10 @@ pub(super) fn shard(choice: ShardChoice, shards: u64, variable: impl Fn(&str) ->
     }
     match number.filter(|number| (1..=shards).contains(number)) {
         Some(number) => Ok(number),
-        None => usage(format!("there is no such shard: they are numbered from 1 to {shards}"), ""),
+        None => usage(
+            format!("{given} is no shard of this plan, which has {}", crate::core::count(shards, "shard", "shards")),
+            "Run one task for each shard of the plan: haul plan --emit prints such a job.",
+        ),
     }
 }
 
@@ -67,8 +70,9 @@ mod tests {
                 .unwrap_err()
                 .contains("not 9")
         );
-        for wrong in ["8", "x", "-1", ""] {
-            assert!(auto(&[("SLURM_ARRAY_TASK_ID", wrong)]).unwrap_err().contains("from 1 to 8"), "{wrong}");
+        for wrong in ["8", "x", "-1", "", "18446744073709551615"] {
+            let why = auto(&[("SLURM_ARRAY_TASK_ID", wrong)]).unwrap_err();
+            assert_eq!(why, format!("SLURM_ARRAY_TASK_ID={wrong} is no shard of this plan, which has 8 shards"));
         }
         assert!(auto(&[("PARALLEL_SEQ", "0")]).is_err() && auto(&[]).unwrap_err().contains("none of"));
         assert!(auto(&[("PARALLEL_SEQ", "1"), ("SLURM_ARRAY_TASK_ID", "1")]).unwrap_err().contains("both"));

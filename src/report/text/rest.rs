@@ -1,5 +1,5 @@
 //! The remaining part of a copy that ended early, and the command that copies it.
-use super::given::spelled_out;
+use super::given::{has, spelled_out};
 use crate::core::{Direction, Ended, EndpointKind, Extent, Outcome, Plan, PlanSide, Route, Side};
 use crate::report::printable::{printable, shell_line_as_it_is};
 
@@ -22,6 +22,10 @@ impl Rest {
     pub fn of(plan: &Plan, outcome: &Outcome, args: &[String]) -> Rest {
         let args = &spelled_out(args);
         let complete = matches!(outcome.ended, Ended::Complete);
+        if has("--plan", args) {
+            // The shared state has what is durable, and the plan the range of the shard.
+            return if complete && outcome.durable { Rest::Nothing } else { Rest::Command(again(args)) };
+        }
         // Dests that lack different bytes have separate commands.
         if outcome.dests_differ() {
             return Rest::Nothing;
