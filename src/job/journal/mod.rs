@@ -286,9 +286,10 @@ impl ExistingJournal {
         }
         let durable_bytes = old.state().durable.total_bytes();
         if durable_bytes > 0 && options.restart {
+            // What was copied and what was not is in the map then.
+            let begins = if options.rescue { "the rescue has its map" } else { "this copy starts at the beginning" };
             self.warnings.push(format!(
-                "discarding an unfinished copy to this destination ({} durable): removed its journal {name}; this \
-                 copy starts at the beginning",
+                "discarding an unfinished copy to this destination ({} durable): removed its journal {name}; {begins}",
                 byte_count(durable_bytes)
             ));
         } else if durable_bytes > 0 {
