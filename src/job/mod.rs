@@ -30,6 +30,7 @@ mod prepared;
 pub(crate) mod read_back;
 mod read_limits;
 pub(crate) mod rescue;
+mod rescue_dest;
 mod rescue_run;
 mod returning;
 pub(crate) mod saved;

@@ -2,10 +2,13 @@
 use super::finished::Finished;
 use super::journal;
 use super::operator::Operator;
+use super::rescue_dest::RescueDest;
 use crate::core::rescue::{
     Course, RescueLog, RescueMap, RescueState, RescueStatus, SharedRescue, Status, StatusBlock, TimeLimits,
 };
-use crate::core::{CheckpointSink, Error, ExtentSet, Facts, Kept, Kind, Result, Side, byte_count, locked};
+use crate::core::{
+    CheckpointSink, Endpoint, Error, ExtentSet, Facts, Kept, Kind, PlanSide, Result, Side, byte_count, locked,
+};
 use crate::files::{FileError, open_to_read};
 use crate::ledger::mapfile::{KeptMapfile, Mapfile};
 use crate::ledger::{RescueLogFile, RescueLogKind, SideIdentity};
@@ -34,6 +37,7 @@ pub(super) struct RescueFile {
     path: PathBuf,
     kept: KeptMapfile,
     comments: Vec<String>,
+    pub(super) dest: RescueDest,
     /// What the mapfile says.
     saved: RescueMap,
 }
@@ -73,6 +77,7 @@ impl Rescue {
         if let Some(then) = &then {
             is_source(&name, then, &identity)?;
         }
+        let named_dest = found.as_ref().and_then(RescueDest::of).unwrap_or_else(|| RescueDest::new(dest));
         let state = match found {
             None => RescueState::new(RescueMap::untried(len), RescueStatus::Copying, 1, 0),
             Some(found) => {
@@ -89,7 +94,7 @@ impl Rescue {
         let created = format!("# Mapfile. Created by haul version {}", env!("CARGO_PKG_VERSION"));
         let named = serde_json::to_string(&identity).ok().map(|identity| format!("{SOURCE}{identity}"));
         let comments = std::iter::once(created).chain(named).collect();
-        let file = RescueFile { path: path.to_owned(), kept, comments, saved: state.map.clone() };
+        let file = RescueFile { path: path.to_owned(), kept, comments, dest: named_dest, saved: state.map.clone() };
         Ok(Rescue {
             state: Arc::new(Mutex::new(state)),
             continues,
@@ -98,6 +103,17 @@ impl Rescue {
             logs: Vec::new(),
             operator: operator.clone(),
         })
+    }
+
+    /// Refuses a dest, opened by `plan`, that is not the one that the mapfile describes.
+    ///
+    /// # Errors
+    /// As for [`RescueDest::check`].
+    pub(crate) fn check_dest(&self, plan: &PlanSide, dest: &Facts) -> Result<()> {
+        let mut file = locked(&self.file);
+        let name = file.path.display().to_string();
+        let map = file.saved.clone();
+        file.dest.check(&name, &map, plan, dest)
     }
 
     /// Writes the mapfile for the first time, so that one that cannot be written is found before the first write.
@@ -148,7 +164,7 @@ impl Rescue {
 impl RescueFile {
     pub(super) fn save(&mut self, state: &RescueState, map: RescueMap) -> Result<()> {
         let mapfile = Mapfile {
-            comments: self.comments.clone(),
+            comments: self.comments.iter().cloned().chain(self.dest.comment()).collect(),
             current_pos: state.pos,
             doing: state.phase,
             current_pass: state.pass,
@@ -169,12 +185,17 @@ pub(super) struct Saves {
     pub(super) failed: bool,
     /// What was durable before.
     pub(super) durable: ExtentSet,
+    /// Reads the dest; `None`: it cannot be read beside being written.
+    pub(super) reader: Option<Arc<dyn Endpoint>>,
 }
 
 impl CheckpointSink for Saves {
     fn keep(&mut self, kept: &Kept, _unread: &ExtentSet) -> Result<()> {
         self.durable.insert_all(&kept.bytes);
         let (state, mut file) = (locked(&self.state).clone(), locked(&self.file));
+        if let Some(reader) = &self.reader {
+            file.dest.take_samples(&self.durable, reader, false);
+        }
         // What was written since the flush began is not durable: it has the status that the mapfile has.
         let mut map = state.map.clone();
         for part in state.map.set_of(Status::Finished).iter().flat_map(|part| self.durable.gaps(part)) {
@@ -305,7 +326,7 @@ mod tests {
         locked(&rescue.state).map.set(extent(64, 65), Status::Bad);
         let Rescue { state, file, operator, .. } = rescue;
         let durable = [extent(0, 16)].into_iter().collect();
-        let mut saves = Saves { state, file, operator, failed: false, durable };
+        let mut saves = Saves { state, file, operator, failed: false, durable, reader: None };
         let kept = Kept { bytes: [extent(20, 40)].into_iter().collect(), upload: None };
         saves.keep(&kept, &ExtentSet::new()).unwrap();
         let saved = Mapfile::parse(fs::read(&path).unwrap().as_slice()).unwrap();

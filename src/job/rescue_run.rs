@@ -2,6 +2,7 @@
 use super::found_heads::FoundHeads;
 use super::opened::{Copied, Opened};
 use super::operator::Operator;
+use super::read_back;
 use super::read_limits::{self, ByPhase};
 use super::rescue::{Rescue, RescueFile, Rescued, Saves};
 use super::returning::{self, Returning};
@@ -146,15 +147,19 @@ impl Opened {
     fn run_rescue(&self, shared: &Shared, how: &RescuePlan) -> Ran {
         let Shared { state, file, logs, operator } = shared;
         let already = locked(state).map.set_of(Status::Finished);
+        let (plan, ends) = (&self.plans.all.plan, &self.ends);
+        // Samples are not worth the end of a rescue: without a reader there are none.
+        let reader = read_back::to_read(plan, ends).ok();
         let sink = Box::new(Saves {
             state: state.clone(),
             file: file.clone(),
             operator: operator.clone(),
             failed: false,
             durable: already.clone(),
+            // The commands of a node have one sender.
+            reader: reader.clone().filter(|_| plan.dest.through.is_none()),
         });
         let keeping = CheckpointPlan { sink, every: SAVED_EVERY, already };
-        let (plan, ends) = (&self.plans.all.plan, &self.ends);
         let mut schedule = schedules::rescue(how.clone(), state.clone(), vec![Box::new(logs.clone())]);
         let task = Task::new(plan, ends, &mut *schedule, &NoObserver);
         let task = Task {
@@ -172,6 +177,9 @@ impl Opened {
         let dest_failed = matches!(&outcome.ended, Ended::Failed(error) if error.side == Some(Side::Dest));
         let is_known = if plan.durable { outcome.durable } else { !dest_failed };
         let last = locked(state).clone();
+        if let Some(reader) = reader.filter(|_| is_known) {
+            locked(file).dest.take_samples(&last.map.set_of(Status::Finished), &reader, true);
+        }
         let unsaved = if is_known { locked(file).save(&last, last.map.clone()).err() } else { None };
         Ran { outcome, series, is_known, unsaved }
     }

@@ -80,6 +80,7 @@ mod reflink;
 mod refusals;
 mod report_pages;
 mod rescue;
+mod rescue_dest;
 mod rescue_fill;
 mod rescue_kills;
 mod rescue_options;

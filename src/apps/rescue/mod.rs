@@ -40,6 +40,7 @@ fn rescue(options: &RescueOptions, call: &Call<'_>) -> Result<Exit> {
     let plan = &prepared.decision().plan;
     let how = rescue_plan(options, plan, &source)?;
     let rescue = Rescue::open(&path, plan.len.unwrap_or(0), &source, &dest, &operator)?;
+    rescue.check_dest(&plan.dest, &dest)?;
     if !rescue.continues {
         may_overwrite(options, &path, &dest)?;
     } else {
