@@ -1,6 +1,6 @@
 //! What `haul rescue` refuses, and maps of other programs and sources.
 use crate::rescue::areas;
-use crate::support::{haul, scratch, stderr, write_noise};
+use crate::support::{LoopDevice, haul, scratch, stderr, write_noise};
 use std::fs;
 
 #[test]
@@ -117,6 +117,14 @@ fn advice_names_no_option_that_a_rescue_lacks() {
     write_noise(&source, 70_000, 5);
     let same = stderr(&haul().arg("rescue").args([&source, &source, &map]).assert().code(3));
     assert!(same.contains("the same data") && !same.contains("--s"), "{same}");
+    // What remains says what to do.
+    assert!(same.contains("Name another destination."), "{same}");
+    fs::write(&backing, vec![7; 65_536]).unwrap();
+    if let Some(small) = LoopDevice::over(&backing) {
+        let small = stderr(&haul().args(["rescue", "--yes"]).arg(&source).arg(small.path()).arg(&map).assert().code(3));
+        assert!(small.contains("too small") && small.contains("Use a larger device."), "{small}");
+    }
+    fs::remove_file(&backing).unwrap();
     let endless = stderr(&haul().arg("rescue").arg("/dev/zero").args([&backing, &map]).assert().code(2));
     assert!(!endless.contains("--count"), "{endless}");
 }

@@ -48,7 +48,7 @@ fn too_small(asked: &PlanInput, range: &Range, size: u64, len: u64) -> Error {
         named(Side::Source, asked.source),
         words::exact(len)
     );
-    let advice = "Nothing was written. Use a larger device, or copy less with --count.";
+    let advice = "Nothing was written. Use a larger device. --count copies less.";
     Error::new(Kind::Refused, what).on(Side::Dest).advise(advice)
 }
 
@@ -94,7 +94,7 @@ fn on_file_system(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) -> Re
     if plain && !sparse && size == 0 {
         return Err(Error::new(Kind::NoSpace, what)
             .on(Side::Dest)
-            .advise("Nothing was written. Free space there, or copy less with --count."));
+            .advise("Nothing was written. Free space there. --count copies less."));
     }
     notes.warn(format!("{what}: the copy may not fit"));
     Ok(())

@@ -112,7 +112,7 @@ fn refused(asked: &PlanInput, beneath: String) -> Error {
     let (source, dest) = (named(Side::Source, asked.source), named(Side::Dest, asked.dest));
     Error::new(Kind::Refused, format!("{source} and {dest} are the same data{beneath}"))
         .on(Side::Dest)
-        .advise("To move bytes within one file or disk, give both --skip and --seek.")
+        .advise("Name another destination. To move bytes within one file or disk, give both --skip and --seek.")
 }
 
 /// Every pair of known offsets at which both ranges have bytes in common.

@@ -20,7 +20,7 @@ fn of_request(error: &Error) -> &'static str {
              the name under which it returns."
         }
         (Kind::NoSpace, _) if on_device => {
-            "The source is longer than the device. Use a larger device, or copy less with --count."
+            "The source is longer than the device. Use a larger device. --count copies less."
         }
         (Kind::NoSpace, _) => "Free space on its file system, or choose another one.",
         (Kind::EndedEarly, _) => {
