@@ -132,7 +132,10 @@ impl Fault {
                  is no longer needed."
             }
             (_, RecordFile::Plan) => "Use the copy of the plan in the shared state: plan.json.",
-            (_, RecordFile::WorkerRecord) => "Discard the job with haul finish --abort, and plan it again.",
+            (_, RecordFile::WorkerRecord) => {
+                "If no worker of that shard runs, remove this file: then the shard can be copied again. haul finish \
+                 --abort discards the job."
+            }
             (_, RecordFile::RescueLog) => "The rescue does not need it; it continues.",
             (_, RecordFile::Mapfile) => "Correct the line, or use the backup that ddrescue keeps beside it.",
         }

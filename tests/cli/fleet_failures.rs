@@ -10,6 +10,7 @@
 //! | SIGTERM of a time limit | a_worker_that_gets_sigterm_records_what_is_durable |
 //! | a source object changed | a_source_object_that_was_replaced_is_refused_and_not_retried |
 //! | the state cannot be reached | a_worker_that_cannot_reach_the_state_stops_by_itself |
+//! | the state was removed | a_worker_whose_state_was_removed_stops_and_does_not_create_it_again |
 //! | status 1, 2, 3 | fleet_jobs: the_job_for_gnu_parallel_… |
 //! | the plan is lost | a_lost_plan_is_in_the_state |
 //! | the upload expired | fleet: an_upload_that_the_store_discarded_is_refused_and_not_retried |
@@ -247,4 +248,62 @@ fn a_destination_that_was_removed_is_named() {
     let (status, messages) = job.shard("1/2");
     assert!(status == 3 && messages.contains("does not exist any more"), "{messages}");
     assert!(!std::path::Path::new(address).exists());
+}
+
+/// As where the file system of the state is unmounted: the empty directory below it is not used.
+#[test]
+fn a_worker_whose_state_was_removed_stops_and_does_not_create_it_again() {
+    let job = Job::new(48 * MIB);
+    job.plan("dest", &["--shards", "2", "--limit", "4M", "--lease", "4s", "--state", "state"]);
+    let worker = job.worker("1/2");
+    wait_until(|| copied_bytes(&job.path("state/shard/0001/attempt-1")) > 0);
+    fs::rename(job.path("state"), job.path("elsewhere")).unwrap();
+    fs::create_dir(job.path("state")).unwrap();
+    let (status, messages) = ended(worker);
+    assert!(status == Some(1) && messages.contains("the shared state was removed"), "{status:?}: {messages}");
+    for words in [&["copy", "--shard", "2/2", "--plan"][..], &["status"], &["finish"], &["finish", "--abort", "--yes"]]
+    {
+        let (status, _, messages) = job.run(&[words, &["plan.json"]].concat());
+        assert!(status == 1 && messages.contains("plan.json does not exist"), "{words:?}: {status} {messages}");
+    }
+    assert_eq!(fs::read_dir(job.path("state")).unwrap().count(), 0);
+    fs::remove_dir(job.path("state")).unwrap();
+    fs::rename(job.path("elsewhere"), job.path("state")).unwrap();
+    let (status, messages) = job.shard("2/2");
+    assert_eq!(status, 0, "{messages}");
+}
+
+#[test]
+fn a_worker_of_a_plan_that_is_not_in_the_state_is_refused() {
+    let job = Job::new(MIB);
+    job.plan("dest", &["--shards", "2", "--state", "state"]);
+    fs::rename(job.path("plan.json"), job.path("old.json")).unwrap();
+    fs::remove_dir_all(job.path("state")).unwrap();
+    job.plan("other", &["--shards", "2", "--state", "state"]);
+    let (status, _, messages) = job.run(&["copy", "--plan", "old.json", "--shard", "1/2"]);
+    assert!(status == 3 && messages.contains("is another plan"), "{status}: {messages}");
+    assert_eq!(job.run(&["finish", "old.json"]).0, 3);
+    job.copies(&["1/2", "2/2"]);
+    assert_eq!(job.finish().0, 0);
+}
+
+#[test]
+fn a_job_with_a_damaged_record_can_be_continued_without_it_or_discarded() {
+    let job = Job::new(MIB);
+    job.plan("dest", &["--shards", "2"]);
+    job.copies(&["1/2", "2/2"]);
+    for (record, shard) in [("shard/0001/done", "1/2"), ("shard/0002/attempt-1", "2/2")] {
+        fs::write(job.path(&format!("dest.haul-state/{record}")), "").unwrap();
+        if record.ends_with("attempt-1") {
+            fs::remove_file(job.path("dest.haul-state/shard/0002/done")).unwrap();
+        }
+        let (status, messages) = job.shard(shard);
+        assert!(status != 0 && messages.contains("remove this file"), "{status}: {messages}");
+        fs::remove_file(job.path(&format!("dest.haul-state/{record}"))).unwrap();
+        job.copies(&[shard]);
+    }
+    fs::write(job.path("dest.haul-state/shard/0001/done"), "").unwrap();
+    assert_ne!(job.finish().0, 0);
+    let (status, _, messages) = job.run(&["finish", "plan.json", "--abort", "--yes"]);
+    assert_eq!((status, job.files().iter().any(|file| file.starts_with(".dest"))), (0, false), "{messages}");
 }

@@ -19,7 +19,8 @@ const ANSWERED_WITHIN: Duration = Duration::from_secs(60);
 const AT_A_TIME: usize = 64;
 
 /// What to do if the state cannot be reached.
-const UNREACHED: &str = "Check that it exists, and that this user may read and write it; then run the command again.";
+const UNREACHED: &str = "Check that it exists, has free space, and that this user may read and write it; then run the \
+    command again.";
 
 /// Texts by name below an address.
 pub struct SharedState {
@@ -29,6 +30,7 @@ pub struct SharedState {
     base: String,
     /// Nothing of it ever waits.
     is_memory: bool,
+    is_directory: bool,
     answered_within: Duration,
     requests: AtomicU64,
 }
@@ -39,7 +41,8 @@ impl SharedState {
     /// # Errors
     /// Open if the directory does not exist, or the environment does not name the store.
     pub fn open(address: &str) -> Result<SharedState> {
-        let (objects, base): (Arc<dyn ObjectStore>, _) = if address.contains("://") {
+        let is_directory = !address.contains("://");
+        let (objects, base): (Arc<dyn ObjectStore>, _) = if !is_directory {
             let parsed = ObjectAddress::parse(address)
                 .map_err(|why| Error::new(Kind::Usage, format!("--state {address} cannot be used: {why}")))?;
             let store = Store::new(&parsed).map_err(|failure| failed("use", address, failure))?;
@@ -49,7 +52,7 @@ impl SharedState {
             let local = local.map_err(|error| failed("use", address, failure::of(&error)))?;
             (Arc::new(local.with_fsync(true)), String::new())
         };
-        Ok(SharedState { objects, base, ..SharedState::in_memory() }.at(address))
+        Ok(SharedState { objects, base, is_directory, ..SharedState::in_memory() }.at(address))
     }
 
     /// State that lasts as long as this value.
@@ -59,6 +62,7 @@ impl SharedState {
             objects: Arc::new(object_store::memory::InMemory::new()),
             base: String::new(),
             is_memory: true,
+            is_directory: false,
             answered_within: ANSWERED_WITHIN,
             requests: AtomicU64::new(0),
         }
@@ -113,6 +117,25 @@ impl SharedState {
         let (objects, path, text) = (self.objects.clone(), self.path(name)?, text.to_owned());
         self.done("write", name, async move {
             objects.put(&path, text.into()).await.map(drop).map_err(|error| failure::of(&error))
+        })
+    }
+
+    /// Whether a text that was written is still there. Only a directory is asked: a write would create it again, empty,
+    /// where a file system was unmounted.
+    ///
+    /// # Errors
+    /// As for [`SharedState::get`].
+    pub fn still_has(&self, name: &str) -> Result<bool> {
+        if !self.is_directory {
+            return Ok(true);
+        }
+        let (objects, path) = (self.objects.clone(), self.path(name)?);
+        self.done("read", name, async move {
+            match objects.head(&path).await {
+                Ok(_) => Ok(true),
+                Err(error) if failure::is_missing(&error) => Ok(false),
+                Err(error) => Err(failure::of(&error)),
+            }
         })
     }
 
@@ -282,6 +305,9 @@ mod tests {
         let state = SharedState::open(dir.path().to_str().unwrap()).unwrap();
         keeps_its_promises(&state);
         assert_eq!(state.requests(), 17);
+        assert!(state.still_has("shard/0001/attempt-1").unwrap());
+        dir.close().unwrap();
+        assert!(!state.still_has("shard/0001/attempt-1").unwrap());
     }
 
     #[test]

@@ -94,6 +94,11 @@ impl SharedState {
         match self.0 {}
     }
 
+    /// Whether a text is still there.
+    pub fn still_has(&self, _name: &str) -> Result<bool> {
+        match self.0 {}
+    }
+
     /// The text of this name.
     pub fn get(&self, _name: &str) -> Result<Option<String>> {
         match self.0 {}

@@ -63,6 +63,7 @@ impl Claiming {
                 return Err(over("was aborted"));
             }
             if !self.is_open {
+                check_plan(state, place.job)?;
                 place.check_open()?;
                 self.is_open = true;
             }
@@ -161,7 +162,7 @@ impl ShardPlace<'_> {
     /// As for [`ShardPlace::attempt`]; Io if there is none.
     pub(crate) fn done(&self) -> Result<ShardDone> {
         let name = names::shard_done(self.plan, self.shard);
-        let missing = || Error::new(Kind::Io, format!("{} was removed", self.full(&name)));
+        let missing = || removed(&self.full(&name));
         let text = self.state.get(&name)?.ok_or_else(missing)?;
         self.parse_done(&text)
     }
@@ -208,9 +209,28 @@ impl ShardPlace<'_> {
         Ok(())
     }
 
-    fn full(&self, name: &str) -> String {
+    pub(super) fn full(&self, name: &str) -> String {
         format!("{}/{name}", self.state.address())
     }
+}
+
+/// Refuses state that has not the plan of this job: a directory where another file system was mounted has nothing.
+pub(super) fn check_plan(state: &SharedState, job: &str) -> Result<()> {
+    let full = format!("{}/{}", state.address(), names::PLAN);
+    let Some(text) = state.get(names::PLAN)? else { return Err(removed(&full)) };
+    let plan = FleetPlan::read_file(text.as_bytes()).map_err(|fault| fault.into_error(&full))?;
+    if plan.job().map_err(|fault| fault.into_error(&full))? == job {
+        return Ok(());
+    }
+    let what = format!("{full} is another plan than the one of this command");
+    Err(Error::new(Kind::Refused, what).advise("Use that plan, or plan the copy again in another place (--state)."))
+}
+
+/// The error of state that has lost a text.
+pub(super) fn removed(full: &str) -> Error {
+    let advice = "Check that the shared directory is mounted here. If its content was deleted, plan the copy again.";
+    Error::new(Kind::Io, format!("{full} does not exist: the shared state was removed, or is another one"))
+        .advise(advice)
 }
 
 fn over(what: &str) -> Error {

@@ -3,7 +3,7 @@ use super::host::{runs, since_boot};
 use super::job_of::Job;
 use super::manifest::FleetManifest;
 use super::names;
-use super::overview::{Overview, attempts_of, dest_address};
+use super::overview::{Listing, Overview, attempts_of, dest_address};
 use crate::core::{Address, Error, ExtentSet, FleetPhase, FleetStatus, Kind, ObjectAddress, Result, Side, byte_count};
 use crate::disks::object;
 use crate::files::{DirectoryEntry, FileError, Opening};
@@ -211,8 +211,9 @@ fn tags(plan: &FleetPlan, done: &[ShardDone]) -> Result<Vec<String>> {
 /// # Errors
 /// Refused if it was finished; Io if the state or the destination fails.
 pub(crate) fn abort(job: &Job) -> Result<()> {
-    let overview = Overview::read(job)?;
-    if matches!(overview.phase, FleetPhase::Done | FleetPhase::Finishing) {
+    // A job that has a damaged record can be discarded too.
+    let listing = Listing::read(job)?;
+    if matches!(listing.phase, FleetPhase::Done | FleetPhase::Finishing) {
         return Err(is_finishing());
     }
     job.state.create(names::ABORTED, "")?;
@@ -220,7 +221,7 @@ pub(crate) fn abort(job: &Job) -> Result<()> {
         job.state.remove(names::ABORTED)?;
         return Err(is_finishing());
     }
-    for shard in overview.begun() {
+    for shard in listing.begun() {
         job.state.create(&names::shard_stop(&job.plan, shard), "")?;
     }
     if let Some((address, id)) = upload(&job.plan)? {

@@ -1,5 +1,5 @@
 //! The signs of life of a worker. One that cannot give them, or sees that it is no longer wanted, ends itself.
-use super::claim::ShardPlace;
+use super::claim::{ShardPlace, removed};
 use super::names::{self, Listed};
 use crate::core::{CheckpointSink, DigestedBlock, Error, ExtentSet, Fence, Kept, Kind, Result, locked};
 use crate::disks::object::SharedState;
@@ -143,8 +143,23 @@ impl Attempt {
         Ok(digests.record(&ready))
     }
 
+    /// Ends the copy if its record does not exist any more: no other worker would see what it writes now.
+    ///
+    /// # Errors
+    /// Io, then, or if the state does not answer.
+    pub(crate) fn check_kept(&self) -> Result<()> {
+        let (place, record) = (self.place(), self.record());
+        let name = names::attempt(&self.plan, record.shard, record.attempt);
+        if self.state.still_has(&name)? {
+            return Ok(());
+        }
+        self.fence.end("the shared state was removed, or is not mounted any more");
+        Err(removed(&place.full(&name)))
+    }
+
     fn write(&self, record: &AttemptRecord) -> Result<()> {
         let text = record.to_text().map_err(|fault| fault.into_error("attempt"))?;
+        self.check_kept()?;
         self.state.replace(&names::attempt(&self.plan, record.shard, record.attempt), &text)
     }
 }

@@ -1,4 +1,5 @@
 //! The manifest of a copy by many workers, from the digests of blocks that they recorded.
+use super::claim::removed;
 use super::job_of::Job;
 use super::names;
 use crate::core::{AddressMap, BlockDigest, DigestedBlock, EndpointKind, Error, Extent, ExtentSet, Kind, Result};
@@ -86,8 +87,8 @@ fn blocks(job: &Job, shard: u64, named: &[(u64, u64, String)]) -> Result<Vec<Dig
     let (mut known, mut blocks) = (ExtentSet::new(), Vec::new());
     for (text, name) in job.state.get_all(&names)?.into_iter().zip(&names) {
         let place = format!("{}/{name}", job.state.address());
-        let removed = || Error::new(Kind::Io, format!("{place} was removed"));
-        let record = ShardBlocks::parse(&text.ok_or_else(removed)?).map_err(|fault| fault.into_error(&place))?;
+        let record =
+            ShardBlocks::parse(&text.ok_or_else(|| removed(&place))?).map_err(|fault| fault.into_error(&place))?;
         if record.job != job.id || record.shard != shard {
             return Err(Error::new(Kind::Refused, format!("{place} is of another job or shard")));
         }

@@ -1,5 +1,5 @@
 //! How far a job is, from all that its workers have recorded.
-use super::claim::ShardPlace;
+use super::claim::{ShardPlace, check_plan, removed};
 use super::job_of::Job;
 use super::names::{self, Listed};
 use crate::core::hash_tree::merge;
@@ -17,17 +17,25 @@ pub(crate) struct Overview {
     last: Vec<AttemptRecord>,
 }
 
-impl Overview {
-    /// Reads it.
+/// The names in the shared state: what can be known of a job without reading a record.
+pub(super) struct Listing {
+    pub(super) phase: FleetPhase,
+    /// By shard, from the first.
+    shards: Vec<Listed>,
+}
+
+impl Listing {
+    /// Lists it.
     ///
     /// # Errors
-    /// Io if the state does not answer, or a record is damaged.
-    pub(crate) fn read(job: &Job) -> Result<Overview> {
+    /// Io if the state does not answer; Refused if it is of another plan.
+    pub(super) fn read(job: &Job) -> Result<Listing> {
+        check_plan(&job.state, &job.id)?;
         let names = job.state.list("")?;
-        let mut listed = vec![Listed::default(); usize::try_from(job.plan.shards).unwrap_or(0)];
+        let mut shards = vec![Listed::default(); usize::try_from(job.plan.shards).unwrap_or(0)];
         for name in &names {
             let Some(shard) = names::shard_of(name) else { continue };
-            let Some(of) = shard.checked_sub(1).and_then(|at| listed.get_mut(usize::try_from(at).ok()?)) else {
+            let Some(of) = shard.checked_sub(1).and_then(|at| shards.get_mut(usize::try_from(at).ok()?)) else {
                 continue;
             };
             of.add(name);
@@ -39,6 +47,23 @@ impl Overview {
             () if has(names::FINISHING) => FleetPhase::Finishing,
             () => FleetPhase::Copying,
         };
+        Ok(Listing { phase, shards })
+    }
+
+    /// The shards with an attempt that are not done.
+    pub(super) fn begun(&self) -> impl Iterator<Item = u64> + '_ {
+        let numbered = (1..).zip(&self.shards);
+        numbered.filter(|(_, of)| !of.is_done && of.last_attempt > 0).map(|(shard, _)| shard)
+    }
+}
+
+impl Overview {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// As for [`Listing::read`]; Io if a record is damaged.
+    pub(crate) fn read(job: &Job) -> Result<Overview> {
+        let Listing { phase, shards: listed } = Listing::read(job)?;
         let numbered = || (1..).zip(&listed);
         let done_names: Vec<String> =
             numbered().filter(|(_, of)| of.is_done).map(|(shard, _)| names::shard_done(&job.plan, shard)).collect();
@@ -60,11 +85,6 @@ impl Overview {
     /// Shards that two workers finished with different results.
     pub(crate) fn conflicts(&self) -> Vec<u64> {
         (1..).zip(&self.listed).filter(|(_, of)| of.has_conflict).map(|(shard, _)| shard).collect()
-    }
-
-    /// The shards with an attempt that are not done.
-    pub(crate) fn begun(&self) -> impl Iterator<Item = u64> + '_ {
-        self.last.iter().map(|record| record.shard)
     }
 
     /// The digest of all data; `None`: a shard is missing, or the plan has no digest.
@@ -111,7 +131,7 @@ fn texts(job: &Job, names: &[String]) -> Result<Vec<(String, String)>> {
     let found = job.state.get_all(names)?.into_iter().zip(names);
     found
         .map(|(text, name)| {
-            let gone = || Error::new(Kind::Io, format!("{}/{name} was removed", job.state.address()));
+            let gone = || removed(&format!("{}/{name}", job.state.address()));
             text.map(|text| (name.clone(), text)).ok_or_else(gone)
         })
         .collect()

@@ -281,6 +281,7 @@ impl ShardWork {
         let place = self.attempt.place();
         let text = done.to_text().map_err(|fault| fault.into_error("record of the shard"))?;
         let name = names::shard_done(&self.attempt.plan, done.shard);
+        self.attempt.check_kept()?;
         if self.attempt.state.create(&name, &text)? {
             return self.attempt.sign_off("done");
         }
