@@ -9,6 +9,8 @@ use crate::core::{
 };
 use std::collections::BTreeMap;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -35,6 +37,7 @@ pub struct Digester {
     /// The thread that checks ranges.
     ranges: Option<JoinHandle<()>>,
     damaged: Damaged,
+    panicked: Panicked,
 }
 
 /// The first range that is damaged.
@@ -76,23 +79,25 @@ impl Digester {
             found: DigestedBlocks::default(),
             ranges: None,
             damaged: Damaged::default(),
+            panicked: Panicked::default(),
         };
         for index in 0..count {
             let (to_next, from_this) = channel();
-            let from = std::mem::replace(&mut from_last, from_this);
+            let (from, panicked) = (std::mem::replace(&mut from_last, from_this), digester.panicked.clone());
             let onward =
                 if index + 1 == count { StageOutput::Home(finished.clone()) } else { StageOutput::Next(to_next) };
             if let Some(&kind) = kinds.get(index) {
                 let name = format!("haul-{}", kind.name());
-                let thread = thread::Builder::new().name(name).spawn(move || digest(kind, &from, &onward))?;
+                let thread =
+                    thread::Builder::new().name(name).spawn(move || digest(kind, &from, &onward, &panicked))?;
                 digester.threads.push((kind, thread));
             } else if let Some(blocks) = blocks.take() {
                 let found = digester.found.clone();
-                let work = move || digest_blocks(BlockMaker::new(blocks), &from, &onward, &found);
+                let work = move || digest_blocks(BlockMaker::new(blocks), &from, &onward, &found, &panicked);
                 digester.blocks = Some(thread::Builder::new().name("haul-blocks".to_owned()).spawn(work)?);
             } else if let Some(map) = map.clone() {
                 let damaged = digester.damaged.clone();
-                let work = move || check_ranges(RangeChecks::new(map), &from, &onward, &damaged);
+                let work = move || check_ranges(RangeChecks::new(map), &from, &onward, &damaged, &panicked);
                 digester.ranges = Some(thread::Builder::new().name("haul-ranges".to_owned()).spawn(work)?);
             }
         }
@@ -131,7 +136,7 @@ impl Digester {
         let lone = self.blocks.take().and_then(|thread| thread.join().expect("a digest thread only hashes"));
         let lone = lone.filter(|_| self.merges_blocks);
         digests.extend(lone.map(|digest| Digest { kind: HashKind::Blake3, hex: digest.to_string() }));
-        if self.is_incomplete {
+        if self.is_incomplete || self.panicked.check().is_err() {
             digests.clear();
         }
         self.ranges.take().into_iter().for_each(|thread| thread.join().expect("a digest thread only hashes"));
@@ -156,15 +161,37 @@ impl StageOutput {
     }
 }
 
+/// Whether a stage has panicked. Blocks pass through it then as before: one that never came home would stop the copy.
+#[derive(Clone, Debug, Default)]
+struct Panicked(Arc<AtomicBool>);
+
+impl Panicked {
+    /// Calls `work`, unless a stage has panicked.
+    fn unless(&self, work: impl FnOnce()) {
+        if !self.0.load(Relaxed) && catch_unwind(AssertUnwindSafe(work)).is_err() {
+            self.0.store(true, Relaxed);
+        }
+    }
+
+    fn check(&self) -> io::Result<()> {
+        match self.0.load(Relaxed) {
+            true => Err(io::Error::other("a thread that computes digests failed, which is a defect of haul")),
+            false => Ok(()),
+        }
+    }
+}
+
 /// Main loop of a digest thread.
-fn digest(kind: HashKind, from: &Receiver<Request>, onward: &StageOutput) -> String {
+fn digest(kind: HashKind, from: &Receiver<Request>, onward: &StageOutput, panicked: &Panicked) -> String {
     let mut hasher = Hasher::new(kind);
     while let Ok(request) = from.recv() {
-        if request.op == Op::Zero {
-            zero_bytes(request.len.into()).for_each(|zeros| hasher.update(zeros));
-        } else {
-            hasher.update(&request.buffer.bytes()[..request.len as usize]);
-        }
+        panicked.unless(|| {
+            if request.op == Op::Zero {
+                zero_bytes(request.len.into()).for_each(|zeros| hasher.update(zeros));
+            } else {
+                hasher.update(&request.buffer.bytes()[..request.len as usize]);
+            }
+        });
         onward.send(request);
     }
     hasher.finish()
@@ -176,11 +203,14 @@ fn digest_blocks(
     from: &Receiver<Request>,
     onward: &StageOutput,
     found: &DigestedBlocks,
+    panicked: &Panicked,
 ) -> Option<BlockDigest> {
     let leave = |block| found.lock().unwrap_or_else(PoisonError::into_inner).push(block);
     while let Ok(request) = from.recv() {
-        let bytes = (request.op != Op::Zero).then(|| &request.buffer.bytes()[..request.len as usize]);
-        maker.add(request.offset, u64::from(request.len), bytes, leave);
+        panicked.unless(|| {
+            let bytes = (request.op != Op::Zero).then(|| &request.buffer.bytes()[..request.len as usize]);
+            maker.add(request.offset, u64::from(request.len), bytes, leave);
+        });
         onward.send(request);
     }
     maker.finish(leave);
@@ -188,12 +218,20 @@ fn digest_blocks(
 }
 
 /// Main loop of the thread that checks ranges.
-fn check_ranges(mut checks: RangeChecks, from: &Receiver<Request>, onward: &StageOutput, damaged: &Damaged) {
+fn check_ranges(
+    mut checks: RangeChecks,
+    from: &Receiver<Request>,
+    onward: &StageOutput,
+    damaged: &Damaged,
+    panicked: &Panicked,
+) {
     while let Ok(request) = from.recv() {
-        let bytes = (request.op != Op::Zero).then(|| &request.buffer.bytes()[..request.len as usize]);
-        if let Some(range) = checks.add(u64::from(request.len), bytes) {
-            damaged.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(range);
-        }
+        panicked.unless(|| {
+            let bytes = (request.op != Op::Zero).then(|| &request.buffer.bytes()[..request.len as usize]);
+            if let Some(range) = checks.add(u64::from(request.len), bytes) {
+                damaged.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(range);
+            }
+        });
         onward.send(request);
     }
 }
@@ -217,7 +255,8 @@ impl Queue for Digester {
         if self.in_flight > 0 {
             self.in_flight -= self.finished.take(done);
         }
-        Ok(())
+        // After the completions, so that no block stays in flight.
+        self.panicked.check()
     }
 
     fn ready(&self) -> Ready {
@@ -246,6 +285,23 @@ mod tests {
             assert_eq!(digester.cancel_pending(from).len(), cancelled, "from {from}");
             assert_eq!(digester.finish().0.len(), digests, "from {from}");
         }
+    }
+
+    #[test]
+    fn a_panic_of_a_digest_thread_is_an_error_and_every_block_comes_back() {
+        let buffers = Arena::map(1 << 20).unwrap().carve(4, 3);
+        let mut digester = Digester::start(&[HashKind::Xxh3, HashKind::Blake3], None, None).unwrap().unwrap();
+        for (buffer, ticket) in buffers.into_iter().zip(0u64..) {
+            // Longer than its buffer, which no plan is.
+            let (slot, side, op, len) = (ticket as u32, Side::Dest, Op::Write, if ticket == 1 { 1 << 30 } else { 4 });
+            digester.submit(Request { slot, ticket, side, op, offset: 0, len, done: len, until: len, buffer });
+        }
+        let (mut done, mut failed) = (Vec::new(), false);
+        while done.len() < 3 {
+            failed |= digester.reap(&mut done).is_err();
+        }
+        assert!(failed && matches!(digester.ready(), Ready::Idle));
+        assert!(digester.finish().0.is_empty(), "no digest is claimed");
     }
 
     #[test]
