@@ -2,6 +2,7 @@
 //!
 //! Independent of how it was measured, and how it is shown.
 mod certain;
+mod image;
 mod pace;
 mod sweeps;
 
@@ -150,7 +151,9 @@ fn asked_of(bed: &BedResult) -> Vec<(Claim, Ask)> {
     if is("stream-") || is("file-") || is("network-") {
         ask("as fast as the best peer, or faster", AtLeast, Some(1.0), "x", not_slower);
     }
-    for (what, bound, wanted, unit, answer) in certain::asked_of(&bed.name) {
+    for (what, bound, wanted, unit, answer) in
+        certain::asked_of(&bed.name).into_iter().chain(image::asked_of(&bed.name))
+    {
         ask(what, bound, Some(wanted), unit, answer);
     }
     if is(crate::bed::unlike::PREFIX) {
@@ -158,14 +161,20 @@ fn asked_of(bed: &BedResult) -> Vec<(Claim, Ask)> {
         ask("within 10 % of it in every round", AtMost, Some(pace::WORST_MAX), "x", pace::worst);
     }
     // The other contenders there are haul with options, or do something else.
-    if !is("certain-") && !is(crate::bed::unlike::PREFIX) {
+    let image = is(crate::bed::image::PREFIX);
+    if !is("certain-") && !is(crate::bed::unlike::PREFIX) && !image {
         let what = "least processor time of those that reach 90 % of its speed";
         ask(what, AtMost, None, "s/GiB", processor_of_fast);
     }
     if bed.contenders.iter().any(|contender| contender.test_file_left.is_some()) {
         ask("the test file is still cached", AtLeast, Some(TEST_FILE_MIN * 100.0), "%", test_file);
     }
-    ask("at most 64 MiB resident", AtMost, Some(RESIDENT_MAX_MIB), "MiB", resident);
+    if image {
+        let wanted = RESIDENT_MAX_MIB + image::DECODER_MAX_MIB;
+        ask("at most 64 MiB resident, and 256 MiB of a decoder", AtMost, Some(wanted), "MiB", resident);
+    } else {
+        ask("at most 64 MiB resident", AtMost, Some(RESIDENT_MAX_MIB), "MiB", resident);
+    }
     all
 }
 

@@ -19,12 +19,13 @@ const TRIES: [(u64, u32); 4] = [(128, 16), (256, 8), (1024, 4), (1024, 16)];
 pub fn measure(bed: &Bed, interrupt: &Interrupt) -> Result<Vec<Limit>> {
     let mut limits = bed.known_limits.clone();
     // Writing would change a dest that must be equal.
-    if bed.task != Task::Copy || !crate::contender::in_path("fio") {
+    if !matches!(bed.task, Task::Copy | Task::Unpack) || !crate::contender::in_path("fio") {
         return Ok(limits);
     }
-    let known = !limits.is_empty();
+    // Of an unpacked image only the decoder is known.
+    let known = !limits.is_empty() && bed.task == Task::Copy;
     let source = match bed.shape {
-        Shape::PipeToDevice => None,
+        Shape::PipeToDevice | Shape::ImageToDevice => None,
         // Reading the image would read holes; the file that was just written has data.
         Shape::SparseToFile => Some(&bed.dest.path),
         _ => Some(&bed.source.path),

@@ -23,6 +23,32 @@ pub fn noise(path: &Path, offset: u64, len: u64) -> Result<()> {
     })
 }
 
+/// Bytes of noise, then as many of text, in a disk image.
+const MIXED_BYTES: usize = 64 << 10;
+
+/// Creates a file of `len` bytes like a disk image: half of it noise, half of it words without an order.
+///
+/// # Errors
+/// It cannot be written.
+pub fn half_compressible(path: &Path, len: u64) -> Result<()> {
+    noise(path, 0, len)?;
+    let mut random = File::open("/dev/urandom").doing("open /dev/urandom")?;
+    let (mut choices, mut text) = (vec![0; MIXED_BYTES / 8], Vec::with_capacity(2 * MIXED_BYTES));
+    in_pieces(path, 0, len, |file, at, len| {
+        for start in (MIXED_BYTES..len).step_by(2 * MIXED_BYTES) {
+            std::io::Read::read_exact(&mut random, &mut choices)?;
+            text.clear();
+            // One of 256 words each, of 9 or 10 bytes.
+            choices
+                .iter()
+                .for_each(|choice: &u8| write!(text, "word{:x} ", u32::from(*choice).pow(2) + 0xfff).unwrap());
+            text.truncate(MIXED_BYTES.min(len - start));
+            file.write_all_at(&text, at + start as u64)?;
+        }
+        Ok(())
+    })
+}
+
 /// Overwrites `len` bytes at `offset`, so that the data there after a run was written by it.
 ///
 /// # Errors
@@ -180,6 +206,19 @@ mod tests {
         assert!(bytes[..4096].iter().all(|byte| *byte == 0));
         assert_ne!(bytes[4096..8192], bytes[8192..12288]);
         assert!(bytes[bytes.len() - 100..].iter().any(|byte| *byte != 0));
+    }
+
+    #[test]
+    fn half_of_an_image_is_noise_and_half_of_it_text() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        half_compressible(&path, PIECE_BYTES as u64 + 200_000).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!(bytes.len(), PIECE_BYTES + 200_000);
+        let is_text = |piece: &[u8]| piece.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b' ');
+        for (index, piece) in bytes.chunks(MIXED_BYTES).enumerate() {
+            assert_eq!(is_text(piece), index % 2 == 1, "{index}");
+        }
     }
 
     #[test]

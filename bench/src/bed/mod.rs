@@ -4,6 +4,7 @@
 mod certain;
 pub mod content;
 mod file;
+pub(crate) mod image;
 mod link;
 pub mod loop_device;
 mod memory;
@@ -33,6 +34,8 @@ pub enum Shape {
     SparseToFile,
     /// An image file onto a block device.
     FileToDevice,
+    /// A compressed image in memory onto a block device.
+    ImageToDevice,
     /// Standard input to a block device.
     PipeToDevice,
     /// A block device to standard output, where it is hashed.
@@ -59,6 +62,8 @@ pub enum Task {
     Pace,
     /// Copies between servers and devices.
     Network,
+    /// Unpacks a compressed image.
+    Unpack,
 }
 
 impl Task {
@@ -186,6 +191,7 @@ pub fn recipes() -> Vec<Recipe> {
         file::recipes(),
         stream::recipes(),
         network::recipes(),
+        image::recipes(),
         unlike::recipes(),
     ];
     kinds.into_iter().flatten().collect()
@@ -265,7 +271,7 @@ impl Bed {
         match self.shape {
             Shape::FileToFile | Shape::SparseToFile | Shape::FileToDevice => crate::machine::uncache(&self.source.path),
             // A file on tmpfs exists only in memory.
-            Shape::PipeToDevice => Ok(()),
+            Shape::PipeToDevice | Shape::ImageToDevice => Ok(()),
             Shape::DeviceToDevice | Shape::DeviceToPipe => loop_device::forget_pages(&self.source.path),
         }
     }
@@ -323,7 +329,7 @@ impl Bed {
     /// A side cannot be opened.
     pub fn cached_bytes(&self) -> Result<u64> {
         let source = match self.shape {
-            Shape::PipeToDevice => 0,
+            Shape::PipeToDevice | Shape::ImageToDevice => 0,
             _ => crate::machine::cached_bytes(&self.source.path)?,
         };
         let same = self.source.path == self.dest.path;

@@ -22,7 +22,7 @@ const DELTA: &str = "haul --delta";
 const ONE_BY_ONE: &str = "haul, one by one";
 
 /// A claim about a bed: its words, its bound, and its function.
-type Asked = (&'static str, Bound, f64, &'static str, Ask);
+pub(super) type Asked = (&'static str, Bound, f64, &'static str, Ask);
 
 /// The claims about the bed called `name`; none if it is not about verification.
 pub(super) fn asked_of(name: &str) -> Vec<Asked> {
@@ -77,7 +77,7 @@ fn costs(seen: &Seen, claim: &mut Claim, dear: &str, cheap: &str) {
 }
 
 /// How many times as fast as `other` `ours` is.
-fn faster(seen: &Seen, claim: &mut Claim, ours: &str, other: &str) {
+pub(super) fn faster(seen: &Seen, claim: &mut Claim, ours: &str, other: &str) {
     let Some(ratios) = ratios(seen, claim, other, ours) else { return };
     let won = ratios.iter().filter(|ratio| claim.wanted.is_none_or(|wanted| **ratio >= wanted)).count();
     let pairs = Pairs { median: median(ratios.clone()), won, rounds: ratios.len() };

@@ -219,3 +219,21 @@ fn on_unlike_disks_haul_is_compared_with_the_best_fixed_pair_of_each_round() {
     assert_verdict(&bad, "within 10 %", 1.11, Verdict::FallsShort);
     assert_eq!(claim(&bad, "within 10 %").note, "against 64K x 16");
 }
+
+#[test]
+fn compressed_images_are_compared_with_the_decoder_and_with_bmaptool() {
+    let with = |haul_s: f64, verify_s: f64, bmaptool_s: f64| {
+        let peers = [("haul --verify", [verify_s; 5]), ("bmaptool", [bmaptool_s; 5])];
+        certain("image-zst", &[("haul", [haul_s; 5]), peers[0], peers[1]])
+    };
+    assert_verdict(&with(1.03, 1.2, 1.5), "within 3 %", 1.03, Verdict::Holds);
+    assert_verdict(&with(1.04, 1.2, 1.5), "within 3 %", 1.04, Verdict::FallsShort);
+    assert_verdict(&with(1.0, 1.2, 1.5), "not slower than bmaptool", 1.5, Verdict::Holds);
+    assert_verdict(&with(2.0, 2.0, 1.5), "not slower than bmaptool", 0.75, Verdict::FallsShort);
+    assert_verdict(&with(1.0, 1.2, 1.2), "--verify is not slower", 1.0, Verdict::Holds);
+    assert_verdict(&with(1.0, 2.0, 1.5), "--verify is not slower", 0.75, Verdict::FallsShort);
+    // haul with an option is not a peer, and a decoder has memory of its own.
+    let claims = claims(&with(1.0, 1.2, 1.5));
+    assert!(claims.iter().all(|claim| !claim.what.contains("processor time")), "{claims:?}");
+    assert_eq!(claims.last().unwrap().wanted, Some(320.0));
+}

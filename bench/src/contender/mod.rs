@@ -3,6 +3,7 @@
 //! Independent of how a bed is made, and how a run is measured.
 mod catalogue;
 mod certain;
+mod image;
 mod network;
 mod pace;
 
@@ -44,7 +45,8 @@ pub struct Entry {
 /// The contenders whose program is installed, and those that are missing.
 pub fn present(haul: &Path) -> (Vec<Contender>, Vec<Missing>) {
     let there = |contender: &Contender| contender.needs.0 == "haul" || in_path(contender.needs.0);
-    let everyone = catalogue().into_iter().chain(certain::catalogue()).chain(pace::pairs()).chain(network::catalogue());
+    let others = [certain::catalogue(), pace::pairs(), network::catalogue(), image::catalogue()];
+    let everyone = catalogue().into_iter().chain(others.into_iter().flatten());
     let (present, absent): (Vec<_>, Vec<_>) = everyone.partition(there);
     debug_assert!(haul.exists(), "checked by the caller");
     let missing = absent.into_iter().map(|contender| Missing {
