@@ -19,6 +19,8 @@ const LIMIT_MAX: f64 = 1.05;
 const MOVING_HEAD_SPEED_MIN: f64 = 1.10;
 /// Processor times are compared with those of contenders that reach this share of haul's speed.
 const SPEED_SHARE: f64 = 0.9;
+/// Processor time of haul's processes by that of a peer's, at most, on copies to and from object stores.
+const OWN_PROCESSOR_MAX: f64 = 0.5;
 /// At least this share of the cached test file remains cached.
 const TEST_FILE_MIN: f64 = 0.99;
 /// Maximum resident memory, in MiB.
@@ -145,6 +147,9 @@ fn asked_of(bed: &BedResult) -> Vec<(Claim, Ask)> {
         ask("at least twice as fast as the best peer", AtLeast, Some(2.0), "x", speed);
     } else if is("network-nbd-nbd-5ms") {
         ask("at least 1.11 times as fast as the best peer", AtLeast, Some(1.11), "x", speed);
+    } else if is("network-s3-") {
+        let what = "at most half of the processor time of any peer's processes";
+        ask(what, AtMost, Some(OWN_PROCESSOR_MAX), "x", own_processor);
     } else if is("network-") {
         ask("least processor time of all", AtMost, None, "s/GiB", processor_of_all);
     }
@@ -162,7 +167,7 @@ fn asked_of(bed: &BedResult) -> Vec<(Claim, Ask)> {
     }
     // The other contenders there are haul with options, or do something else.
     let image = is(crate::bed::image::PREFIX);
-    if !is("certain-") && !is(crate::bed::unlike::PREFIX) && !image {
+    if !is("certain-") && !is(crate::bed::unlike::PREFIX) && !image && !is("network-s3-") {
         let what = "least processor time of those that reach 90 % of its speed";
         ask(what, AtMost, None, "s/GiB", processor_of_fast);
     }
@@ -257,6 +262,18 @@ fn processor(seen: &Seen, claim: &mut Claim, ratio_max: f64) {
         }
         None if seen.peers().next().is_none() => claim.conclude(Some(figure), Verdict::NotKnown, NO_PEER.into()),
         None => claim.conclude(Some(figure), Verdict::Holds, "no other reaches 90 % of its speed".into()),
+    }
+}
+
+/// Processor time of the processes themselves: the server takes most of the machine's.
+fn own_processor(seen: &Seen, claim: &mut Claim) {
+    let least = seen.peers().min_by(|(_, a), (_, b)| a.process_cpu_s_per_gib.total_cmp(&b.process_cpu_s_per_gib));
+    match least {
+        Some((peer, summary)) => {
+            let ratio = seen.haul.process_cpu_s_per_gib / summary.process_cpu_s_per_gib;
+            claim.check(ratio, format!("least of the others: {}", peer.name));
+        }
+        None => claim.note = NO_PEER.into(),
     }
 }
 

@@ -57,7 +57,7 @@ fn make(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
             bed.also = Some(place);
             bed.parts.push(Box::new(server));
         }
-        Task::Copy | Task::BeSure | Task::KeepJournal | Task::Pace | Task::Network | Task::Unpack => {}
+        _ => {}
     }
     bed.what = format!("{} {}", bed.what, more(task));
     Ok(bed)
@@ -69,6 +69,6 @@ fn more(task: Task) -> &'static str {
         Task::Renew => "Before each run the dest is equal but for one 64 KiB in a hundred.",
         Task::Both => "There are two dests of the same kind.",
         Task::Compare => "Both are equal.",
-        Task::Copy | Task::BeSure | Task::KeepJournal | Task::Pace | Task::Network | Task::Unpack => "",
+        _ => "",
     }
 }

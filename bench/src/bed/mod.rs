@@ -10,6 +10,7 @@ pub mod loop_device;
 mod memory;
 pub mod modelled;
 mod network;
+pub(crate) mod object;
 mod server;
 mod stream;
 pub mod unlike;
@@ -64,6 +65,8 @@ pub enum Task {
     Network,
     /// Unpacks a compressed image.
     Unpack,
+    /// Copies to or from an object store.
+    Objects,
 }
 
 impl Task {
@@ -191,6 +194,7 @@ pub fn recipes() -> Vec<Recipe> {
         file::recipes(),
         stream::recipes(),
         network::recipes(),
+        object::recipes(),
         image::recipes(),
         unlike::recipes(),
     ];

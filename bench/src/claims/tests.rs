@@ -237,3 +237,19 @@ fn compressed_images_are_compared_with_the_decoder_and_with_bmaptool() {
     assert!(claims.iter().all(|claim| !claim.what.contains("processor time")), "{claims:?}");
     assert_eq!(claims.last().unwrap().wanted, Some(320.0));
 }
+
+#[test]
+fn object_stores_are_compared_by_the_processor_time_of_processes_and_by_time() {
+    let with = |haul_own_s: f64, peer_s: f64| {
+        let [mut haul, mut aws, mut rclone] = [("haul", 1.0), ("aws s3 cp", peer_s), ("rclone", 9.0)]
+            .map(|(name, wall_s)| contender(name, &[wall_s], 1.0));
+        for (contender, own_s) in [(&mut haul, haul_own_s), (&mut aws, 3.0), (&mut rclone, 2.0)] {
+            contender.runs[0].process_cpu_s = own_s;
+        }
+        bed("network-s3-up", vec![haul, aws, rclone])
+    };
+    assert_verdict(&with(1.0, 1.0), "at most half", 0.5, Verdict::Holds);
+    assert_verdict(&with(1.1, 1.0), "at most half", 0.55, Verdict::FallsShort);
+    assert_verdict(&with(1.0, 1.0), "as fast as", 1.0, Verdict::Holds);
+    assert_verdict(&with(1.0, 0.9), "as fast as", 0.9, Verdict::FallsShort);
+}

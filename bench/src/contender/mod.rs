@@ -5,6 +5,7 @@ mod catalogue;
 mod certain;
 mod image;
 mod network;
+mod object;
 mod pace;
 
 use crate::bed::{Bed, Task};
@@ -45,7 +46,7 @@ pub struct Entry {
 /// The contenders whose program is installed, and those that are missing.
 pub fn present(haul: &Path) -> (Vec<Contender>, Vec<Missing>) {
     let there = |contender: &Contender| contender.needs.0 == "haul" || in_path(contender.needs.0);
-    let others = [certain::catalogue(), pace::pairs(), network::catalogue(), image::catalogue()];
+    let others = [certain::catalogue(), pace::pairs(), network::catalogue(), image::catalogue(), object::catalogue()];
     let everyone = catalogue().into_iter().chain(others.into_iter().flatten());
     let (present, absent): (Vec<_>, Vec<_>) = everyone.partition(there);
     debug_assert!(haul.exists(), "checked by the caller");

@@ -2,6 +2,7 @@
 mod certain;
 mod image;
 mod model_proofs;
+mod object;
 mod race;
 mod rescue_race;
 mod show;
