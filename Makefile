@@ -92,10 +92,11 @@ tidy: ## The source tree keeps its rules (tests/tidy)
 	CARGO_MANIFEST_DIR=$(CURDIR) rustc --test --edition 2024 -C opt-level=1 tests/tidy/main.rs -o $(CARGO_TARGET_DIR)/tidy
 	$(CARGO_TARGET_DIR)/tidy --quiet
 
-clippy: ## No lint warns, in the tests that are run by name too; once more without tests, where unused items are found
+clippy: ## No lint warns, in the tests that are run by name too; once more without tests, where unused items are found, with all features and with none
 	$(CARGO) clippy --workspace --locked --all-targets -- -D warnings
 	$(CARGO) clippy --locked --test lab --test packages -- -D warnings
 	$(CARGO) clippy --locked --lib --bins -- -D warnings
+	$(CARGO) clippy --locked --no-default-features --lib --bins -- -D warnings
 
 doc-check: ## The documentation builds without a warning, private items included
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --locked --no-deps --document-private-items

@@ -14,7 +14,7 @@ const NBD_PORT: u16 = 10809;
 const EXPORT_BYTES_MAX: usize = 4096;
 
 /// Advice for a path that looks like a URL.
-const OF_A_PATH: &str = "To name a file with such a name, write ./ before it.";
+const OF_A_PATH: &str = "Correct the address, or write ./ before it if it is the name of a file.";
 
 /// Schemes whose names are followed by `://`.
 const SCHEMES: [&str; 9] = ["nbd", "nbds", "nbd+unix", "nbds+unix", "http", "https", "s3", "gs", "az"];

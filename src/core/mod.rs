@@ -88,7 +88,9 @@ pub use device::{Device, DevicePartition, ScsiDevice, WaitingUndo};
 pub use device_error::DeviceError;
 pub use differences::Differences;
 pub use digested_block::{BlockDigests, DigestedBlock};
-pub use endpoint::{ClosingReport, Endpoint, EndpointChange, Kept, OffloadSource, OnRing, StoredBytes};
+#[cfg(feature = "images")]
+pub use endpoint::StoredBytes;
+pub use endpoint::{ClosingReport, Endpoint, EndpointChange, Kept, OffloadSource, OnRing};
 pub use error::{Error, Kind, Result};
 pub use estimate::{Bound, Doubt, Estimate, WriteRate};
 pub use event::{Event, NoObserver, Observer, Phase};
