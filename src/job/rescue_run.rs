@@ -181,6 +181,11 @@ impl Opened {
             locked(file).dest.take_samples(&last.map.set_of(Status::Finished), &reader, true);
         }
         let unsaved = if is_known { locked(file).save(&last, last.map.clone()).err() } else { None };
+        let unsaved = unsaved.map(|error| {
+            let lost = "The map does not list what was rescued since its last writing: the next run reads that again.";
+            let advice = format!("{} {lost}", error.advice);
+            error.advise(advice)
+        });
         Ran { outcome, series, is_known, unsaved }
     }
 }

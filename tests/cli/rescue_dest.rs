@@ -1,8 +1,12 @@
 //! Destinations of `haul rescue` that fail, are full, or are not those of the map.
 use crate::rescue::areas;
-use crate::support::{FailingDisk, Fails, haul, scratch, stderr, write_noise};
+use crate::support::{FailingDisk, Fails, Running, haul, in_one_line, scratch, stderr, write_noise};
+use rustix::process::Signal;
 use std::fs::{self, File};
 use std::path::Path;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 
 const LEN: u64 = 3 << 20;
 
@@ -48,6 +52,28 @@ fn a_map_is_not_continued_on_another_destination() {
     run(&dest).code(0);
     let named = fs::read_to_string(&map).unwrap();
     assert!(named.contains("# Destination: ") && named.contains("/dest\""), "{named}");
+}
+
+#[test]
+fn a_map_that_cannot_be_written_at_the_end_is_said_to_lack_the_rest() {
+    let dir = scratch();
+    let [source, dest, map] = ["source", "dest", "map"].map(|name| dir.path().join(name).to_str().unwrap().to_owned());
+    write_noise(source.as_ref(), LEN as usize, 29);
+    let arguments = ["rescue", "--max-read-rate", "2M", &source, &dest, &map];
+    let mut running = Running::start(&arguments, Stdio::null(), Stdio::null());
+    running.wait_for_handler(libc::SIGINT);
+    running.read_until(|line| line.contains("rescuing"));
+    while fs::read(&dest).map_or(true, |dest| dest.iter().all(|byte| *byte == 0)) {
+        thread::sleep(Duration::from_millis(10));
+    }
+    // Another program has put its own file there.
+    fs::remove_file(&map).unwrap();
+    fs::write(&map, "of another program").unwrap();
+    running.signal(Signal::INT);
+    running.end_by(libc::SIGINT);
+    let messages = in_one_line(&running.messages);
+    assert!(messages.contains("does not list what was rescued since its last writing"), "{messages}");
+    assert_eq!(fs::read_to_string(&map).unwrap(), "of another program");
 }
 
 #[test]
