@@ -22,4 +22,6 @@ pub struct CheckpointPlan {
     pub every: [Duration; 2],
     /// Bytes that earlier runs made durable; the schedule omits them.
     pub already: ExtentSet,
+    /// Those of them whose digests earlier runs recorded: they are not read again either.
+    pub digested: ExtentSet,
 }

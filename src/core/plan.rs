@@ -203,6 +203,22 @@ impl Plan {
         self.digest_blocks.is_some_and(|blocks| blocks.give(&self.hashes))
     }
 
+    /// Whether the digests of blocks are all that a resumed copy needs of what earlier runs copied, so that blocks with
+    /// a recorded digest are not read again. With `--verify` they are: the source is compared too. One block has no
+    /// value of a part.
+    pub fn digests_by_blocks(&self) -> bool {
+        let checks_ranges = self.block_map.as_ref().is_some_and(|map| map.algorithm.is_some());
+        self.records_digests()
+            && !checks_ranges
+            && self.read_back.is_none()
+            && self.hashes.iter().all(|kind| *kind == HashKind::Blake3)
+    }
+
+    /// Whether the journal of this copy records the digests of blocks.
+    pub fn records_digests(&self) -> bool {
+        self.merges_digests() && self.digest_blocks.zip(self.len).is_some_and(|(blocks, len)| len > blocks.block_bytes)
+    }
+
     /// Whether a side has a list of ranges.
     pub fn is_listed(&self) -> bool {
         self.list().is_some()

@@ -43,7 +43,8 @@ pub fn run_keeping(
     let mut run = Run::new(plan, ends, watch);
     if let Some(keeping) = keeping {
         // Bytes that are read again are counted as they are read.
-        let already_bytes = if plan.hashes.is_empty() { keeping.already.total_bytes() } else { 0 };
+        let is_read = !plan.hashes.is_empty();
+        let already_bytes = if is_read { &keeping.digested } else { &keeping.already }.total_bytes();
         watch.tally.already_bytes.store(already_bytes, Relaxed);
         run.checkpoints = Some(Checkpoints::new(keeping, &ends[Side::Dest.index()], Instant::now()));
     }

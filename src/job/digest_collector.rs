@@ -3,7 +3,9 @@ use crate::core::{
     AddressMap, BlockDigest, BlockDigests, BlockHash, Digest, DigestedBlock, Ended, EndpointKind, Error, Event, Extent,
     ExtentSet, Facts, HashKind, Kind, Observer, Outcome, Plan, Result, Side,
 };
+use crate::job::block_grid::Grid;
 use crate::job::digested::DigestedBlockList;
+use crate::job::journal_digests::JournalDigests;
 use crate::job::shard_digests::ShardDigests;
 use crate::job::whole_digest::WholeDigest;
 use crate::ledger::manifest::{Entry, Head, ManifestFile};
@@ -23,6 +25,8 @@ pub(crate) struct DigestCollector {
     /// For a copy that is resumed or limited to differences, whose borders may lie within blocks: only whole
     /// blocks count.
     whole: Option<Grid>,
+    /// Records the blocks in the journal.
+    journal: Option<Arc<JournalDigests>>,
 }
 
 impl DigestCollector {
@@ -59,7 +63,13 @@ impl DigestCollector {
         // Earlier attempts may have copied parts of a shard.
         let whole = plan.digest_blocks.filter(|_| in_parts || options.is_shard).map(grid);
         let kept = (plan.read_back.is_some() || whole.is_some() && in_parts).then(DigestedBlockList::default);
-        Ok(DigestCollector { kept, blocks, whole })
+        Ok(DigestCollector { kept, blocks, whole, journal: None })
+    }
+
+    /// Begins with the blocks that earlier runs `recorded` in the journal, and sends the others to `journal`.
+    pub(crate) fn with_journal(self, recorded: &[DigestedBlock], journal: Option<Arc<JournalDigests>>) -> Self {
+        recorded.iter().for_each(|block| self.on_event(&Event::Digested(*block)));
+        DigestCollector { journal, ..self }
     }
 
     /// Whole blocks of a resumed copy without a digest; empty for any other copy.
@@ -90,6 +100,7 @@ impl DigestCollector {
 impl Observer for DigestCollector {
     fn on_event(&self, event: &Event<'_>) {
         let Event::Digested(block) = event else { return };
+        self.journal.iter().for_each(|journal| journal.add(*block));
         let Some(block) = self.whole.map_or(Some(*block), |grid| grid.whole(*block)) else { return };
         if let Some(kept) = &self.kept {
             kept.add(block);
@@ -98,27 +109,6 @@ impl Observer for DigestCollector {
             // Fails only if that thread has failed, which `finish` reports.
             let _ = blocks.to_thread.send(block);
         }
-    }
-}
-
-/// The borders of blocks.
-#[derive(Clone, Copy, Debug)]
-struct Grid {
-    block_bytes: u64,
-    /// Bytes of the copy.
-    len: u64,
-}
-
-impl Grid {
-    /// The part of a reported block that consists of whole blocks: a digest is kept or dropped, zeros are
-    /// trimmed.
-    fn whole(self, block: DigestedBlock) -> Option<DigestedBlock> {
-        let Grid { block_bytes, len } = self;
-        let start = block.extent.offset.next_multiple_of(block_bytes);
-        let end = block.extent.end();
-        let end = if end == len { end } else { end - end % block_bytes };
-        let extent = Extent::new(start, end.checked_sub(start).filter(|&len| len > 0)?);
-        (block.digest.is_none() || extent == block.extent).then_some(DigestedBlock { extent, ..block })
     }
 }
 
@@ -265,7 +255,7 @@ mod tests {
         ) {
             let grid = Grid { block_bytes: 64, len };
             let kept = Some(DigestedBlockList::default());
-            let collector = DigestCollector { kept, blocks: None, whole: Some(grid) };
+            let collector = DigestCollector { kept, blocks: None, whole: Some(grid), journal: None };
             let mut there = ExtentSet::new();
             let (mut whole, mut at) = (ExtentSet::new(), 0);
             for (gap, run, zero) in cuts {

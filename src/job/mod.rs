@@ -6,6 +6,7 @@
 //! prints nothing.
 #![forbid(unsafe_code)]
 pub(crate) mod beside;
+mod block_grid;
 mod block_map;
 mod catch_up;
 mod checksum;
@@ -18,6 +19,7 @@ pub(crate) mod fleet;
 mod found_heads;
 mod image;
 pub(crate) mod journal;
+mod journal_digests;
 mod lost_server;
 pub(crate) mod manifest;
 mod manifest_delta;

@@ -1,6 +1,7 @@
 //! A copy with open sides, and its execution.
 use super::digest_collector::DigestCollector;
 use super::journal::{ActiveJournal, ExistingJournal, FinishedJournal};
+use super::journal_digests::JournalDigests;
 use super::manifest_delta::{DeltaResult, ManifestDelta};
 use super::mapfile::Map;
 use super::operator::Operator;
@@ -104,6 +105,11 @@ impl Confirmed {
         let digests = shard.as_ref().and_then(|shard| shard.digests.clone());
         let each: Vec<&Facts> = dests.iter().collect();
         let collector = DigestCollector::begin(&options, &plans.all.plan, &source, &each, digests)?;
+        // A copy to several dests has no journal.
+        let recorded = journals.first().map(|found| found.digested(&plans.all.plan)).unwrap_or_default();
+        let is_kept = journals.iter().any(ExistingJournal::is_kept);
+        let to_journal = JournalDigests::of(&plans.all.plan).filter(|_| is_kept);
+        let collector = collector.with_journal(&recorded, to_journal.clone());
         let map = Map::begin(options.mapfile.as_deref())?;
         let source_end = disks::open_source(&plans.all.plan.source, &source)?;
         let (keeping, shared) = shard.map_or((None, None), |shard| (Some(shard.keeping), shard.upload));
@@ -112,7 +118,8 @@ impl Confirmed {
             ..facts
         };
         let dests: Vec<Facts> = dests.into_iter().zip(&journals).map(with_upload).collect();
-        let begun = plans.alone.iter().zip(journals).map(|(plan, found)| found.begin(plan, &source_end));
+        let begun =
+            plans.alone.iter().zip(journals).map(|(plan, found)| found.begin(plan, &source_end, to_journal.clone()));
         let begun: Vec<_> = begun.collect::<Result<_>>()?;
         let opened = Opened::new(&options, plans, source_end, &dests, collector, operator)?;
         let session = opened.session.estimated(estimated);
@@ -222,7 +229,9 @@ impl Opened {
 /// The schedule of the data that is still to be copied.
 fn what_is_left(plan: &Plan, source: &Arc<dyn Endpoint>, keeping: Option<&CheckpointPlan>) -> Box<dyn Schedule> {
     match keeping {
-        Some(CheckpointPlan { already, .. }) if !already.is_empty() => schedules::rest(plan, source, already),
+        Some(CheckpointPlan { already, digested, .. }) if !already.is_empty() => {
+            schedules::rest(plan, source, already, digested)
+        }
         _ => schedules::make(plan, source),
     }
 }

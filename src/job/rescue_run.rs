@@ -159,7 +159,7 @@ impl Opened {
             // The commands of a node have one sender.
             reader: reader.clone().filter(|_| plan.dest.through.is_none()),
         });
-        let keeping = CheckpointPlan { sink, every: SAVED_EVERY, already };
+        let keeping = CheckpointPlan { sink, every: SAVED_EVERY, already, digested: Default::default() };
         let mut schedule = schedules::rescue(how.clone(), state.clone(), vec![Box::new(logs.clone())]);
         let task = Task::new(plan, ends, &mut *schedule, &NoObserver);
         let task = Task {

@@ -36,7 +36,7 @@ pub(super) fn one(session: &Session, written: CopiedDest<'_>, collector: &mut Di
     }
     if !missing.is_empty() {
         let bytes = byte_count(missing.total_bytes());
-        outcome.notes.push(format!("read {bytes} of the source again: earlier runs kept no digests"));
+        outcome.notes.push(format!("read {bytes} of the source again: earlier runs recorded no digests"));
         let source = &ends[Side::Source.index()];
         let again = read_back::digest_again(session, plan, plan.on_error, source, missing.iter().collect(), collector);
         outcome.ended = match lost_since(plan, outcome, &again) {

@@ -16,6 +16,7 @@ const DELTA_PIECE_BYTES: u32 = 64 << 10;
 
 /// What a resumed copy with a digest of all data does with the part that was already copied.
 const REREAD: &str = "read from the source again what earlier runs copied";
+const FROM_JOURNAL: &str = "from the journal where earlier runs recorded them; the rest is read again from the source";
 
 /// What is digested during the copy, and what is read back after it.
 pub(super) struct Certainty {
@@ -147,8 +148,13 @@ pub(super) fn certainty(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut
     let wanted =
         judged || read_back.is_some() || hashes.contains(&HashKind::Blake3) || options.digests_from_bytes.is_some();
     if options.resume && (wanted || !hashes.is_empty()) {
-        let choice = if hashes.is_empty() { "read those blocks of the source again" } else { REREAD };
-        notes.chose("digests", choice, "earlier runs kept no digests");
+        let by_blocks = hash == BlockHash::Blake3Tree && hashes.iter().all(|kind| *kind == HashKind::Blake3);
+        let (choice, because) = match (hashes.is_empty(), by_blocks && read_back.is_none()) {
+            (true, _) => ("read those blocks of the source again", "earlier runs kept no digests"),
+            (false, true) => (FROM_JOURNAL, "digests of blocks give the BLAKE3 of all data"),
+            (false, false) => (REREAD, "earlier runs kept no digests"),
+        };
+        notes.chose("digests", choice, because);
     }
     let digest_blocks =
         wanted.then_some(BlockDigests { hash, block_bytes, from_bytes: options.digests_from_bytes.unwrap_or(0) });

@@ -91,6 +91,7 @@ mod rescue_refusals;
 mod resume;
 mod resume_corners;
 mod resume_crashes;
+mod resume_digests;
 mod resume_hash;
 mod resume_verify;
 mod schema;

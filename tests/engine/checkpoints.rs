@@ -91,8 +91,13 @@ fn run(plan: &Plan, already: &ExtentSet, flush_fails: u64, keep_fails: u64, ever
     disk.written.lock().unwrap().insert_all(already);
     let auditor = Auditor { disk: disk.clone(), reported: Arc::default(), fails: keep_fails, tellings: Arc::default() };
     let ends: [Arc<dyn Endpoint>; 2] = [Arc::new(Memory::disk(pattern(LEN, 0), &[Fault::Uneven])), disk.clone()];
-    let mut schedule = haul::core::schedules::rest(plan, &ends[0], already);
-    let keeping = CheckpointPlan { sink: Box::new(auditor.clone()), every: [every, every], already: already.clone() };
+    let mut schedule = haul::core::schedules::rest(plan, &ends[0], already, &ExtentSet::new());
+    let keeping = CheckpointPlan {
+        sink: Box::new(auditor.clone()),
+        every: [every, every],
+        already: already.clone(),
+        digested: ExtentSet::new(),
+    };
     let (stop, tally) = (Stop::default(), Tally::default());
     let outcome = haul::engine::run_keeping(
         plan,
@@ -174,7 +179,12 @@ fn a_failed_copy_claims_all_written_bytes_after_a_flush() {
     let plan = plan_for(EngineKind::Threads);
     let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
     let every = [Duration::from_secs(3600); 2];
-    let keeping = CheckpointPlan { sink: Box::new(auditor.clone()), every, already: ExtentSet::new() };
+    let keeping = CheckpointPlan {
+        sink: Box::new(auditor.clone()),
+        every,
+        already: ExtentSet::new(),
+        digested: ExtentSet::new(),
+    };
     let (stop, tally) = (Stop::default(), Tally::default());
     let outcome = haul::engine::run_keeping(
         &plan,

@@ -62,8 +62,13 @@ fn run(
 
 fn copy(plan: &Plan, ends: [Arc<dyn Endpoint>; 2], record_file: &RecordFile, every: Duration) -> Outcome {
     let [already, _] = record_file.recorded();
-    let mut schedule = haul::core::schedules::rest(plan, &ends[0], &already);
-    let keeping = CheckpointPlan { sink: Box::new(record_file.clone()), every: [every, every], already };
+    let mut schedule = haul::core::schedules::rest(plan, &ends[0], &already, &ExtentSet::new());
+    let keeping = CheckpointPlan {
+        sink: Box::new(record_file.clone()),
+        every: [every, every],
+        already,
+        digested: ExtentSet::new(),
+    };
     let (stop, tally) = (Stop::default(), Tally::default());
     haul::engine::run_keeping(
         plan,

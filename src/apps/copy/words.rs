@@ -212,8 +212,8 @@ pub(crate) struct CopyArguments {
     ///
     /// Compute a digest of the source data during the copy, without reading it twice. May be repeated or given as a
     /// list: --hash sha256,xxh3. haul prints it on standard output in the format of sha256sum --tag; on standard error
-    /// if DST is -. With --resume haul reads again from the source what earlier runs copied. none: no digest, even if
-    /// one is configured.
+    /// if DST is -. With --resume haul reads again from the source what earlier runs copied; for BLAKE3 only what has
+    /// no digest in the journal. none: no digest, even if one is configured.
     #[arg(long, value_name = "KIND", value_parser = words::hash(), value_delimiter = ',', help_heading = "Output")]
     #[arg(hide_possible_values = true)]
     hash: Vec<HashChoice>,

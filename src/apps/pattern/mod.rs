@@ -56,7 +56,7 @@ fn write(options: &Options, run: u64, words: &[String], out: Out) -> Result<Exit
     undo::before_writing(&dest, &mut decision.notes, &*console)?;
     let _held = disks::hold_dest(&decision.plan.dest, &dest)?;
     let made = computed::made(source, Arc::new(in_plan(&decision.plan, run)?));
-    found.begin(&decision.plan, &made)?;
+    found.begin(&decision.plan, &made, None)?;
     let ends = [made, disks::open_dest(&decision.plan.dest, &dest)?];
     carry_out(options, &decision, &ends, words, &console)
 }

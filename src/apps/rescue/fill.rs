@@ -50,7 +50,7 @@ pub(super) fn fill(options: &RescueOptions, how: &FillOptions, call: &Call<'_>) 
     undo::before_writing(&dest, &mut decision.notes, &*console)?;
     let _held = disks::hold_dest(&decision.plan.dest, &dest)?;
     let made = computed::made(source, Arc::new(made));
-    found.begin(&decision.plan, &made)?;
+    found.begin(&decision.plan, &made, None)?;
     let ends = [made, disks::open_dest(&decision.plan.dest, &dest)?];
     carry_out(&asked, &decision, &ends, call.words, &console)
 }

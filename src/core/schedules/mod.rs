@@ -40,8 +40,8 @@ pub fn make(plan: &Plan, source: &Arc<dyn Endpoint>) -> Box<dyn Schedule> {
 }
 
 /// The schedule for the rest of a copy of known length, of which `durable` is already durable; always forward. If all
-/// data is to be digested, the schedule includes the durable part, which is read again.
-pub fn rest(plan: &Plan, source: &Arc<dyn Endpoint>, durable: &ExtentSet) -> Box<dyn Schedule> {
+/// data is to be digested, the schedule includes the durable part, which is read again, except for what is `digested`.
+pub fn rest(plan: &Plan, source: &Arc<dyn Endpoint>, durable: &ExtentSet, digested: &ExtentSet) -> Box<dyn Schedule> {
     let source = plan.ask_holes.then(|| source.clone());
     let aligns = Side::BOTH.map(|side| u64::from(plan.side(side).access.offset_align_bytes));
     // Direct and buffered I/O must not write to the same page.
@@ -50,5 +50,5 @@ pub fn rest(plan: &Plan, source: &Arc<dyn Endpoint>, durable: &ExtentSet) -> Box
     let shape = Shape::of(plan);
     let pieces: Vec<Piece> = plan.pieces(Extent::new(0, shape.len)).collect();
     let rest = InPieces::rest(shape, source, &pieces, durable, align_bytes);
-    Box::new(if plan.digests_all() { rest.and_reread(&pieces) } else { rest })
+    Box::new(if plan.digests_all() { rest.and_reread(&pieces, digested) } else { rest })
 }

@@ -53,11 +53,13 @@ impl InPieces {
         InPieces::new(shape, source, left)
     }
 
-    /// Adds the rest of `pieces`, to be read again.
-    pub(super) fn and_reread(self, pieces: &[Piece]) -> Self {
+    /// Adds the rest of `pieces`, to be read again, except for what is `digested`.
+    pub(super) fn and_reread(self, pieces: &[Piece], digested: &ExtentSet) -> Self {
+        let mut covered = self.to_copy.clone();
+        covered.insert_all(digested);
         let reread = |piece: &Piece| {
             let Piece { copy, at } = *piece;
-            let gaps: Vec<Extent> = self.to_copy.gaps(copy).collect();
+            let gaps: Vec<Extent> = covered.gaps(copy).collect();
             gaps.into_iter().map(move |gap| Piece { copy: gap, at: at.map(|at| at + (gap.offset - copy.offset)) })
         };
         let mut all: Vec<Piece> = pieces.iter().flat_map(reread).collect();

@@ -89,7 +89,7 @@ impl FleetDraft {
         plan.samples = samples_of(&whole, &prepared.plans.all.plan.source, &source_end);
         // Claims about the dest of earlier copies become invalid now.
         for (alone, found) in confirmed.prepared.plans.alone.iter().zip(confirmed.prepared.journals) {
-            found.begin(alone, &source_end)?;
+            found.begin(alone, &source_end, None)?;
         }
         let made = PreparedDest::make(&mut plan)?;
         let written = plan.to_text().map_err(|fault| fault.into_error(names::PLAN));

@@ -144,7 +144,7 @@ impl ShardWork {
         let wake = self.heartbeat.as_ref().map(Heartbeat::waker);
         let sink = ShardCheckpoints::new(self.attempt.clone(), wake, already.clone(), self.digests.clone());
         let every = [self.attempt.interval(), self.attempt.interval().max(CHECKPOINT_MAX)];
-        let keeping = CheckpointPlan { sink: Box::new(sink), every, already };
+        let keeping = CheckpointPlan { sink: Box::new(sink), every, already, digested: ExtentSet::new() };
         Ok(ShardKeeping { keeping, upload, digests: self.digests.clone() })
     }
 

@@ -4,6 +4,7 @@ use super::place;
 use crate::core::{
     AddressMap, CheckpointSink, Endpoint, Error, Extent, ExtentSet, Kept, Kind, Plan, PlanSide, Result, Side,
 };
+use crate::job::journal_digests::JournalDigests;
 use crate::ledger::journal::{FinalStamp, Head, Journal, Sample, sample_places};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,6 +30,8 @@ struct Inner {
     began: String,
     /// The stamp of the dest at the end of an earlier run.
     before: Option<FinalStamp>,
+    /// The digests that it records.
+    digests: Option<Arc<JournalDigests>>,
 }
 
 /// The state of a journal after a copy.
@@ -92,11 +95,13 @@ impl JournalWriter {
         plan: &Plan,
         journal: Option<Journal>,
         before: Option<FinalStamp>,
+        digests: Option<Arc<JournalDigests>>,
     ) -> Self {
         let samples = number_of_samples(&plan.source);
         let began = format!("{:.9}", jiff::Timestamp::now());
         let on_source = plan.source.map.clone();
-        JournalWriter(Arc::new(Mutex::new(Inner { path, head, source, samples, on_source, journal, began, before })))
+        let inner = Inner { path, head, source, samples, on_source, journal, began, before, digests };
+        JournalWriter(Arc::new(Mutex::new(inner)))
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut Inner) -> T) -> T {
@@ -149,9 +154,17 @@ impl CheckpointSink for JournalWriter {
     fn keep(&mut self, kept: &Kept, unread: &ExtentSet) -> Result<()> {
         let [durable, unread] = [&kept.bytes, unread].map(|set| set.iter().collect::<Vec<Extent>>());
         self.with(|inner| {
+            let digests = inner.digests.clone();
             let journal = inner.begin()?;
             let added = kept.upload.as_ref().map_or(Ok(()), |upload| journal.add_upload(upload));
             let appended = added.and_then(|()| journal.append(&durable, &unread));
+            let appended = appended.and_then(|()| match &digests {
+                Some(digests) => {
+                    let blocks = digests.take(&journal.state().durable);
+                    journal.add_digests(digests.how(), &blocks)
+                }
+                None => Ok(()),
+            });
             appended.map_err(|fault| inner.error(fault))
         })
     }

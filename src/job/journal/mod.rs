@@ -16,9 +16,11 @@ mod upload;
 mod waiting;
 
 use crate::core::{
-    CheckpointPlan, Endpoint, EndpointKind, Error, ExtentSet, Facts, Kind, Plan, Reason, Result, Upload, byte_count,
+    CheckpointPlan, DigestedBlock, Endpoint, EndpointKind, Error, ExtentSet, Facts, Kind, Plan, Reason, Result, Upload,
+    byte_count,
 };
 use crate::job::beside;
+use crate::job::journal_digests::JournalDigests;
 use crate::ledger::journal::{Head, Journal};
 use crate::ledger::{FaultKind, SideIdentity};
 use crate::plan::{JournalChoice, Options, words};
@@ -163,6 +165,18 @@ impl ExistingJournal {
         self.upload.as_ref()
     }
 
+    /// Blocks that this copy by `plan` does not read again: earlier runs recorded their digests, and all of their bytes
+    /// are durable.
+    pub(crate) fn digested(&self, plan: &Plan) -> Vec<DigestedBlock> {
+        let old = self.old.as_ref().filter(|_| self.resumes && plan.digests_by_blocks());
+        let recorded = old.and_then(|old| old.state().digests.as_ref());
+        let Some(recorded) = recorded.filter(|recorded| Some(recorded.how) == plan.digest_blocks) else {
+            return Vec::new();
+        };
+        let already = self.already();
+        recorded.blocks.values().filter(|block| already.contains(block.extent)).copied().collect()
+    }
+
     /// The amount that earlier runs have copied, for the plan of a resumed copy.
     pub(crate) fn resumed(&self) -> Option<Reason> {
         let old = self.old.as_ref().filter(|_| self.resumes)?;
@@ -173,10 +187,15 @@ impl ExistingJournal {
     /// A warning about how much a resumed copy by `plan` reads again, if it does.
     pub(crate) fn reread_warning(&self, plan: &Plan) -> Option<String> {
         let old = self.old.as_ref().filter(|_| self.resumes && plan.digests_all())?;
-        let bytes = words::exact(old.state().durable.total_bytes());
+        let mut again = old.state().durable.clone();
+        self.digested(plan).iter().for_each(|block| again.remove(block.extent));
+        if again.is_empty() {
+            return None;
+        }
+        let bytes = words::exact(again.total_bytes());
         let needs = match &plan.block_map {
             Some(_) => "the checksums of the block map are those of whole ranges",
-            None => "a digest of all data needs every byte, and earlier runs kept no digests",
+            None => "a digest of all data needs every byte, and earlier runs recorded no digests of these",
         };
         Some(format!("{bytes} that earlier runs copied are read from the source again: {needs}"))
     }
@@ -323,8 +342,14 @@ impl ExistingJournal {
     ///
     /// # Errors
     /// The old one cannot be removed; the new one cannot be created.
-    pub(crate) fn begin(self, plan: &Plan, source: &Arc<dyn Endpoint>) -> Result<Option<ActiveJournal>> {
+    pub(crate) fn begin(
+        self,
+        plan: &Plan,
+        source: &Arc<dyn Endpoint>,
+        digests: Option<Arc<JournalDigests>>,
+    ) -> Result<Option<ActiveJournal>> {
         let resumed = self.already();
+        let digested = self.digested(plan).iter().map(|block| block.extent).collect();
         let ExistingJournal { path, named, old, stale, resumes, head, every, .. } = self;
         stale.iter().try_for_each(Stale::end)?;
         let mut already = ExtentSet::new();
@@ -345,11 +370,11 @@ impl ExistingJournal {
             None => {}
         }
         let Some(path) = path else { return Ok(None) };
-        let writer = JournalWriter::new(path, head, source.clone(), plan, journal, before);
+        let writer = JournalWriter::new(path, head, source.clone(), plan, journal, before, digests);
         if named && !resumes {
             writer.begin()?;
         }
-        let keeping = CheckpointPlan { sink: Box::new(writer.clone()), every, already };
+        let keeping = CheckpointPlan { sink: Box::new(writer.clone()), every, already, digested };
         Ok(Some(ActiveJournal { keeping, left: FinishedJournal(writer) }))
     }
 }

@@ -30,6 +30,6 @@ impl State {
         let moved_back = |set: &ExtentSet| -> ExtentSet {
             set.within(copy).map(|extent| Extent::new(extent.offset - copy.offset, extent.len)).collect()
         };
-        State { durable: moved_back(&sets.finished), unread: moved_back(&sets.bad), upload: None }
+        State { durable: moved_back(&sets.finished), unread: moved_back(&sets.bad), ..State::default() }
     }
 }

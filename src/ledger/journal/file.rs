@@ -1,8 +1,8 @@
 //! The file of a journal.
 use super::reading::{JournalReading, Torn, read};
-use super::record::{FinalStamp, Record};
-use super::{Head, State};
-use crate::core::{Extent, ExtentSet, Upload};
+use super::record::{Digests, FinalStamp, Record};
+use super::{Head, RecordedDigests, State};
+use crate::core::{BlockDigests, DigestedBlock, Extent, ExtentSet, Upload};
 use crate::files::{DirectoryEntry, FileError, NewFile, Visibility, open_to_read};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::record_file::{self, free_place, open_own};
@@ -140,13 +140,15 @@ impl Journal {
         for record in Record::split(&durable, &unread) {
             self.append_record(&record)?;
         }
-        if self.len_bytes > self.compact_bytes {
-            // If it fails, the old file is still complete: the copy continues with it, and tries again later.
-            if self.compact().is_err() {
-                self.compact_bytes = 2 * self.len_bytes;
-            }
-        }
+        self.compact_if_grown();
         Ok(())
+    }
+
+    fn compact_if_grown(&mut self) {
+        // If it fails, the old file is still complete: the copy continues with it, and tries again later.
+        if self.len_bytes > self.compact_bytes && self.compact().is_err() {
+            self.compact_bytes = 2 * self.len_bytes;
+        }
     }
 
     /// Records parts of the upload that is the dest, before bytes in them are claimed. Those that are known already
@@ -160,6 +162,16 @@ impl Journal {
         let parts = upload.parts.iter().filter(|part| !known.contains(part)).cloned().collect();
         let new = Upload { parts, ..upload.clone() };
         Record::of_upload(&new).try_for_each(|record| self.append_record(&record))
+    }
+
+    /// Records the digests of blocks of the source. They are used only where the bytes are durable.
+    ///
+    /// # Errors
+    /// As for [`Journal::append`].
+    pub fn add_digests(&mut self, how: BlockDigests, blocks: &[DigestedBlock]) -> Result<(), Fault> {
+        Record::of_digests(how, blocks).try_for_each(|record| self.append_record(&record))?;
+        self.compact_if_grown();
+        Ok(())
     }
 
     /// Records that the copy ended in an orderly way, and the stamp of its destination.
@@ -197,6 +209,7 @@ impl Journal {
         self.seal = seal;
         self.len_bytes += line.len() as u64;
         record.upload.iter().for_each(|upload| self.state.add_upload(upload));
+        record.digests.iter().map(Digests::blocks).for_each(|(how, some)| self.state.add_digests(how, &some));
         self.state.apply(&record.durable, &record.unread);
         self.ended.clone_from(&record.ended);
         Ok(())
@@ -239,7 +252,12 @@ impl Journal {
         let last = ended.clone().map(|ended| Record { ended: Some(ended), ..Record::default() });
         let ranges = Record::of_ranges(&head.source_ranges);
         let uploads = state.upload.iter().flat_map(Record::of_upload);
-        for record in ranges.chain(uploads).chain(Record::split(&state.durable, &state.unread)).chain(last) {
+        let digests = state.digests.iter().flat_map(|RecordedDigests { how, blocks }| {
+            let blocks: Vec<DigestedBlock> = blocks.values().copied().collect();
+            Record::of_digests(*how, &blocks).collect::<Vec<_>>()
+        });
+        let claims = Record::split(&state.durable, &state.unread);
+        for record in ranges.chain(uploads).chain(claims).chain(digests).chain(last) {
             text.push_str(&seal.close(&record.to_json()).map_err(fault)?);
         }
         new.file().write_all_at(text.as_bytes(), 0).map_err(io_fault)?;

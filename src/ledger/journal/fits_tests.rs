@@ -28,7 +28,7 @@ proptest! {
 #[test]
 fn a_copy_is_resumed_only_if_everything_matches() {
     let head = head();
-    let state = State { durable: [Extent::new(0, 600)].into_iter().collect(), unread: ExtentSet::new(), upload: None };
+    let state = State { durable: [Extent::new(0, 600)].into_iter().collect(), ..State::default() };
     let samples: Vec<_> = head.samples.iter().map(|sample| Some(sample.digest)).collect();
     // The device has another name now, and the file is as long as its durable part.
     let source = SideIdentity { path: "/dev/sdb".into(), ..head.source.clone() };
@@ -84,7 +84,7 @@ fn a_mapfile_checks_the_source_likewise() {
     let state = State {
         durable: extents(&[(0, 64), (128, 64)]).into_iter().collect(),
         unread: extents(&[(64, 8), (900, 100)]).into_iter().collect(),
-        upload: None,
+        ..State::default()
     };
     let mapfile = state.to_mapfile(&head());
     assert_eq!(mapfile.blocks.first().unwrap().extent.offset, 100);

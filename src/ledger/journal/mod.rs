@@ -2,6 +2,8 @@
 //!
 //! docs/user/journal.md describes the format. Offsets count from the first byte of the copy. The caller
 //! makes the bytes durable before it appends; the journal makes its own line durable before it returns.
+#[cfg(test)]
+mod digest_tests;
 mod exchange;
 mod file;
 #[cfg(test)]
@@ -17,4 +19,4 @@ pub use file::{Journal, is_in_use};
 pub use head::{Head, Now, Sample, sample_places};
 pub use reading::read;
 pub use record::FinalStamp;
-pub use state::State;
+pub use state::{RecordedDigests, State};

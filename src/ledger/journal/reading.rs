@@ -1,5 +1,5 @@
 //! Reads a journal.
-use super::record::{FinalStamp, Record};
+use super::record::{Digests, FinalStamp, Record};
 use super::{Head, State};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::lines::{Line, Lines};
@@ -54,6 +54,7 @@ pub fn read(input: impl BufRead) -> Result<JournalReading, Fault> {
         if ended == Line::Whole && reading.seal.holds(&lines.bytes) {
             let record = Record::parse(&lines.bytes, reading.head.end_max()).map_err(|kind| lines.fault(kind))?;
             record.upload.iter().for_each(|upload| reading.state.add_upload(upload));
+            record.digests.iter().map(Digests::blocks).for_each(|(how, some)| reading.state.add_digests(how, &some));
             reading.state.apply(&record.durable, &record.unread);
             reading.head.source_ranges.extend(record.source_ranges);
             reading.ended = record.ended;

@@ -1,5 +1,5 @@
 //! The lines of a journal after the first.
-use crate::core::{Extent, ExtentSet, Upload, byte_count};
+use crate::core::{BlockDigest, BlockDigests, BlockHash, DigestedBlock, Extent, ExtentSet, Upload, byte_count};
 use crate::ledger::FaultKind;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
@@ -9,6 +9,9 @@ pub(super) const EXTENTS_MAX: usize = 1000;
 
 /// Maximum number of parts of an upload per line.
 const PARTS_MAX: usize = 400;
+
+/// Maximum number of digests of blocks per line.
+const DIGESTS_MAX: usize = 400;
 
 /// Modification time and size of a regular destination file when a copy ended in an orderly way: a later write
 /// changes them.
@@ -31,6 +34,38 @@ pub(super) struct Record {
     pub source_ranges: Vec<Extent>,
     /// Parts of the upload that have the bytes, if the destination is an object.
     pub upload: Option<Upload>,
+    /// Digests of blocks of the source.
+    pub digests: Option<Digests>,
+}
+
+/// Digests of blocks in a line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Digests {
+    algorithm: BlockHash,
+    block_bytes: u64,
+    /// Offset and length of blocks, and their digest: none of zeros, which can be several blocks.
+    blocks: Vec<(u64, u64, Option<BlockDigest>)>,
+}
+
+impl Digests {
+    /// The same, if the blocks can be those of a copy that ends at `end` or before.
+    fn checked(self, end: u64) -> Result<Self, FaultKind> {
+        let is_block = |&(offset, len, digest): &(u64, u64, Option<BlockDigest>)| {
+            let ends = offset.checked_add(len).is_some_and(|sum| sum <= end);
+            ends && offset.is_multiple_of(self.block_bytes) && len > 0 && (digest.is_none() || len <= self.block_bytes)
+        };
+        match self.block_bytes.is_power_of_two() && self.blocks.iter().all(is_block) {
+            true => Ok(self),
+            false => Err(FaultKind::Invalid("digests of blocks that cannot be".to_owned())),
+        }
+    }
+
+    /// How the blocks were digested, and the blocks.
+    pub(super) fn blocks(&self) -> (BlockDigests, Vec<DigestedBlock>) {
+        let how = BlockDigests { hash: self.algorithm, block_bytes: self.block_bytes, from_bytes: 0 };
+        let block = |&(offset, len, digest): &_| DigestedBlock { extent: Extent::new(offset, len), digest };
+        (how, self.blocks.iter().map(block).collect())
+    }
 }
 
 #[derive(Deserialize)]
@@ -44,6 +79,8 @@ struct Fields {
     source_ranges: Vec<(u64, u64)>,
     #[serde(default)]
     upload: Option<Upload>,
+    #[serde(default)]
+    digests: Option<Digests>,
 }
 
 impl Record {
@@ -72,6 +109,15 @@ impl Record {
         upload.parts.chunks(PARTS_MAX).map(move |some| Record { upload: Some(part(some)), ..Record::default() })
     }
 
+    /// Digests of blocks, in lines of limited length.
+    pub(super) fn of_digests(how: BlockDigests, blocks: &[DigestedBlock]) -> impl Iterator<Item = Record> + '_ {
+        let line = move |some: &[DigestedBlock]| {
+            let blocks = some.iter().map(|block| (block.extent.offset, block.extent.len, block.digest)).collect();
+            Digests { algorithm: how.hash, block_bytes: how.block_bytes, blocks }
+        };
+        blocks.chunks(DIGESTS_MAX).map(move |some| Record { digests: Some(line(some)), ..Record::default() })
+    }
+
     /// The line as JSON, not yet sealed.
     pub(super) fn to_json(&self) -> String {
         let mut json = "{\"durable\":".to_owned();
@@ -87,6 +133,10 @@ impl Record {
         if let Some(upload) = &self.upload {
             let upload = serde_json::to_string(upload).expect("text and numbers are JSON");
             write!(json, ",\"upload\":{upload}").expect("writing to a string succeeds");
+        }
+        if let Some(digests) = &self.digests {
+            let digests = serde_json::to_string(digests).expect("text and numbers are JSON");
+            write!(json, ",\"digests\":{digests}").expect("writing to a string succeeds");
         }
         if let Some(ended) = &self.ended {
             let ended = serde_json::to_string(ended).expect("text and a number are JSON");
@@ -112,6 +162,7 @@ impl Record {
             ended: fields.ended,
             source_ranges: extents(fields.source_ranges, i64::MAX as u64)?,
             upload: fields.upload,
+            digests: fields.digests.map(|digests| digests.checked(end)).transpose()?,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! The claims of a journal.
-use crate::core::{Extent, ExtentSet, Upload};
+use crate::core::{BlockDigests, DigestedBlock, Extent, ExtentSet, Upload};
+use std::collections::BTreeMap;
 
 /// The bytes of the copy that need not be copied again. Offsets count from the first byte of the copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,6 +11,17 @@ pub struct State {
     pub unread: ExtentSet,
     /// The upload whose parts have the durable bytes, if the dest is an object.
     pub upload: Option<Upload>,
+    /// Digests of blocks of the source, as they were copied. Their bytes need not be durable.
+    pub digests: Option<RecordedDigests>,
+}
+
+/// Digests of blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedDigests {
+    /// How the blocks were digested.
+    pub how: BlockDigests,
+    /// The blocks by offset.
+    pub blocks: BTreeMap<u64, DigestedBlock>,
 }
 
 impl State {
@@ -19,6 +31,14 @@ impl State {
             Some(upload) => upload.add(more),
             None => self.upload = Some(more.clone()),
         }
+    }
+
+    /// Adds digests of blocks. Those of blocks of another kind are of no use any more.
+    pub(super) fn add_digests(&mut self, how: BlockDigests, blocks: &[DigestedBlock]) {
+        let same = self.digests.take().filter(|digests| digests.how == how);
+        let mut digests = same.unwrap_or(RecordedDigests { how, blocks: BTreeMap::new() });
+        digests.blocks.extend(blocks.iter().map(|block| (block.extent.offset, *block)));
+        self.digests = Some(digests);
     }
 
     /// Adds one record. Bytes that became durable are no longer unread.

@@ -78,11 +78,12 @@ fn a_resumed_copy_with_a_digest_of_all_data_says_that_it_reads_again_what_is_cop
     let (from, to) = (file("a", 1, GIB), file("b", 2, GIB));
     let hash = Options { hashes: vec![HashKind::Sha256], ..resume() };
     let manifest = Options { manifest: Some("m".to_owned()), ..resume() };
-    for (options, kind) in [(hash, HashKind::Sha256), (manifest, HashKind::Blake3)] {
+    let [again, from_journal] = ["earlier runs kept no digests", "from the journal where earlier runs recorded them"];
+    for (options, kind, says) in [(hash, HashKind::Sha256, again), (manifest, HashKind::Blake3, from_journal)] {
         let plan = made(&options, &from, &to);
         assert_eq!((plan.hashes.as_slice(), plan.journal), (&[kind][..], true));
         let messages = why(&plan, "digests");
-        assert!(messages.contains("earlier runs kept no digests"), "{messages}");
+        assert!(messages.contains(says), "{messages}");
     }
     assert!(made(&resume(), &from, &to).hashes.is_empty());
 }

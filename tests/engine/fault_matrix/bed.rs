@@ -177,10 +177,15 @@ impl Bed {
         }
         let keeping = record_file.map(|record_file| {
             let [already, _] = record_file.recorded.lock().expect("no thread panicked").clone();
-            CheckpointPlan { sink: Box::new(record_file.clone()), every: [Duration::ZERO; 2], already }
+            CheckpointPlan {
+                sink: Box::new(record_file.clone()),
+                every: [Duration::ZERO; 2],
+                already,
+                digested: ExtentSet::new(),
+            }
         });
         let already = keeping.as_ref().map(|keeping| keeping.already.clone()).unwrap_or_default();
-        let mut schedule = haul::core::schedules::rest(&plan, &ends[0], &already);
+        let mut schedule = haul::core::schedules::rest(&plan, &ends[0], &already, &ExtentSet::new());
         let (stop, tally) = (Stop::default(), Tally::default());
         let outcome = haul::engine::run_keeping(
             &plan,
