@@ -1,4 +1,5 @@
 //! Character devices: the few that haul supports, and messages about the others.
+use super::passthrough;
 use super::sysfs::{Sysfs, names_in, text};
 use crate::core::{EndpointKind, Error, Kind, Result, Side};
 use crate::sys;
@@ -84,7 +85,9 @@ fn block_device(numbers: (u32, u32), sysfs: &Sysfs) -> Option<String> {
         return Some(name);
     }
     let name = dir.file_name()?.to_string_lossy().into_owned();
-    let namespace = format!("nvme{}", name.strip_prefix("ng")?);
+    let by_name = format!("nvme{}", name.strip_prefix("ng")?);
+    let beside = passthrough::of_same_namespace(&dir, "nvme");
+    let namespace = beside.map_or(by_name, |dir| dir.file_name().unwrap_or_default().to_string_lossy().into_owned());
     sysfs.path(&format!("class/block/{namespace}")).exists().then_some(namespace)
 }
 

@@ -28,8 +28,24 @@ pub(super) fn directory(sysfs: &Sysfs, disk: &Device) -> Option<(CommandSet, Pat
     if let Some(name) = names_in(&generic).first() {
         return Some((CommandSet::Scsi, generic.join(name)));
     }
-    let namespace = sysfs.path("class/nvme-generic").join(format!("ng{}", disk.name.strip_prefix("nvme")?));
+    let number = disk.name.strip_prefix("nvme")?;
+    let namespace = || sysfs.path("class/nvme-generic").join(format!("ng{number}"));
+    let namespace = of_same_namespace(&disk.dir, "ng").unwrap_or_else(namespace);
     namespace.exists().then_some((CommandSet::Nvme, namespace))
+}
+
+/// The device with this prefix beside that of an NVMe namespace: `ng3n2` beside `nvme0n2`. The first number is that of
+/// the controller or that of the subsystem, which differ for a drive that came back while its old device was open.
+pub(super) fn of_same_namespace(dir: &Path, prefix: &str) -> Option<PathBuf> {
+    let namespace = |name: &str| name.rsplit_once('n').map(|(_, number)| number.to_owned());
+    let own = namespace(dir.file_name()?.to_str()?)?;
+    let parent = dir.parent()?;
+    let is_it = |name: &String| {
+        let numbers = name.strip_prefix(prefix).filter(|numbers| numbers.starts_with(|c: char| c.is_ascii_digit()));
+        // `nvme0c1n1` is one path of several to the namespace.
+        numbers.is_some_and(|numbers| !numbers.contains('c') && namespace(numbers).as_ref() == Some(&own))
+    };
+    names_in(parent).into_iter().find(is_it).map(|name| parent.join(name))
 }
 
 /// The node with this number, with the path `path`, and its block device; `None` for any other character device.
@@ -44,7 +60,7 @@ pub(super) fn of_node(sysfs: &Sysfs, path: &Path, node: (u32, u32)) -> Option<(P
         "nvme-generic" => {
             let name = dir.file_name()?.to_string_lossy().into_owned();
             let block = sysfs.path("class/block").join(format!("nvme{}", name.strip_prefix("ng")?));
-            (CommandSet::Nvme, Device::at(&block))
+            (CommandSet::Nvme, Device::at(&of_same_namespace(&dir, "nvme").unwrap_or(block)))
         }
         _ => return None,
     };
@@ -113,5 +129,22 @@ mod tests {
         let node = of_device(&snapshot, &device).unwrap();
         assert_eq!((node.commands, node.number), (CommandSet::Nvme, makedev(241, 5)));
         assert_eq!(node.node, Path::new("/dev/ng1n2"));
+    }
+
+    #[test]
+    fn a_drive_that_came_back_has_the_node_beside_it_under_any_number() {
+        let tree = Tree::new();
+        let disk = tree.disk("pci/nvme/nvme3/nvme0n2", "259:9", 9000);
+        tree.write("class/nvme-generic/ng0n2/dev", "241:1\n");
+        for (name, numbers) in [("ng3n1", "241:6"), ("ng3n2", "241:7"), ("nvme0c3n2", "259:8")] {
+            tree.write(&format!("devices/pci/nvme/nvme3/{name}/dev"), format!("{numbers}\n"));
+        }
+        let snapshot = tree.snapshot("");
+        let node = of_device(&snapshot, &snapshot.sysfs.device(makedev(259, 9)).unwrap()).unwrap();
+        assert_eq!((node.number, node.node.as_path()), (makedev(241, 7), Path::new("/dev/ng3n2")), "{disk}");
+        tree.link("devices/pci/nvme/nvme3/ng3n2/subsystem", "class/nvme-generic");
+        tree.link("dev/char/241:7", "devices/pci/nvme/nvme3/ng3n2");
+        let found = of_node(&snapshot.sysfs, Path::new("/dev/ng3n2"), (241, 7)).unwrap();
+        assert_eq!(found.1.unwrap().name, "nvme0n2");
     }
 }
