@@ -12,13 +12,13 @@ pub(super) fn check(state: &SharedState, unique: &str) -> Result<()> {
     let created = state.get(&name)?;
     state.replace(&name, "third")?;
     let replaced = state.get(&name)?;
-    state.remove(&name)?;
+    let removed = state.remove(&name);
     let why = if !first || second || created.as_deref() != Some("first") {
         "it lets one name be created twice, so that two workers could copy one shard at a time"
     } else if replaced.as_deref() != Some("third") {
         "it returns an older text than the last that was written"
     } else {
-        return Ok(());
+        return removed;
     };
     let what = format!("--state {} cannot be used: {why}", state.address());
     let advice = "Nothing was written. Name a bucket with conditional writes (If-None-Match), or a directory that all \
