@@ -1,4 +1,4 @@
-//! The beds of compressed images in tiny size: who unpacks one is right, who copies the compressed bytes is not.
+//! The beds of compressed images in tiny size: what unpacks one is right, what copies its bytes unchanged is not.
 use haul_bench::bed::{self, Bed, Size};
 use haul_bench::contender::{self, Entry};
 use haul_bench::process::Interrupt;

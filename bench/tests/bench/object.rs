@@ -1,4 +1,4 @@
-//! The beds of object stores in tiny size: whoever copies the object is right, whoever only succeeds is not.
+//! The beds of object stores in tiny size: a client that copies the object is right, one that only exits with 0 is not.
 use super::image::on_every_bed;
 use haul_bench::contender;
 use haul_bench::result::Verdict;
