@@ -1,31 +1,15 @@
 //! The beds about verification in tiny size: a contender that does its task is right, one that does nothing is not.
-use haul_bench::bed::{self, Bed, Size, Task};
+use crate::support::{Quiet, cannot_run};
+use haul_bench::bed::{self, Size, Task};
 use haul_bench::contender::{self, Entry};
 use haul_bench::process::Interrupt;
-use haul_bench::race::{Observer, race};
-use haul_bench::result::{BedResult, Run, Verdict};
+use haul_bench::race::race;
+use haul_bench::result::{BedResult, Verdict};
 use haul_bench::workplace::Workplace;
 use std::os::unix::fs::PermissionsExt;
 
-struct Quiet;
-
-impl Observer for Quiet {
-    fn ran(&mut self, _: &Bed, _: &str, _: &Run) {}
-    fn doing(&mut self, _: &str) {}
-}
-
-/// Whether a test is skipped; prints why.
-fn cannot_run() -> bool {
-    let missing = ["nbdkit", "nbdfuse"].into_iter().find(|tool| !contender::in_path(tool));
-    if !rustix::process::geteuid().is_root() {
-        println!("skipped: not root, so no mounts and no loop devices");
-    } else if let Some(missing) = missing {
-        println!("skipped: {missing} is not installed");
-    } else {
-        return false;
-    }
-    true
-}
+/// The programs that a test needs.
+const TOOLS: &[&str] = &["nbdkit", "nbdfuse"];
 
 /// The required part of haul, implemented with dd and cmp.
 const STAND_IN: &str = r#"
@@ -62,7 +46,7 @@ fn on_every_bed(script: &str, rounds: u32) -> Vec<(Task, BedResult)> {
 
 #[test]
 fn a_correct_copier_is_right_on_every_bed_and_in_every_round() {
-    if cannot_run() {
+    if cannot_run(TOOLS) {
         return;
     }
     let results = on_every_bed(STAND_IN, 2);
@@ -80,7 +64,7 @@ fn a_correct_copier_is_right_on_every_bed_and_in_every_round() {
 
 #[test]
 fn a_copier_that_does_nothing_is_wrong_on_every_bed() {
-    if cannot_run() {
+    if cannot_run(TOOLS) {
         return;
     }
     for (task, bed) in on_every_bed("exit 0", 1) {
@@ -102,7 +86,7 @@ fn a_copier_that_does_nothing_is_wrong_on_every_bed() {
 
 #[test]
 fn a_copier_that_omits_the_second_dest_is_wrong() {
-    if cannot_run() {
+    if cannot_run(TOOLS) {
         return;
     }
     for (task, bed) in on_every_bed(&STAND_IN.replace("$also", ""), 1) {

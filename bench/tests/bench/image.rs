@@ -1,32 +1,15 @@
 //! The beds of compressed images in tiny size: what unpacks one is right, what copies its bytes unchanged is not.
-use haul_bench::bed::{self, Bed, Size};
+use crate::support::{Quiet, cannot_run};
+use haul_bench::bed::{self, Size};
 use haul_bench::contender::{self, Entry};
 use haul_bench::process::Interrupt;
-use haul_bench::race::{Observer, race};
-use haul_bench::result::{BedResult, Run, Verdict};
+use haul_bench::race::race;
+use haul_bench::result::{BedResult, Verdict};
 use haul_bench::workplace::Workplace;
 use std::os::unix::fs::PermissionsExt;
 
-struct Quiet;
-
-impl Observer for Quiet {
-    fn ran(&mut self, _: &Bed, _: &str, _: &Run) {}
-    fn doing(&mut self, _: &str) {}
-}
-
-/// Whether a test is skipped; prints why.
-fn cannot_run() -> bool {
-    let tools = ["xz", "zstd", "pzstd", "gzip", "bzip2", "lz4"];
-    let missing = tools.into_iter().find(|tool| !contender::in_path(tool));
-    if !rustix::process::geteuid().is_root() {
-        println!("skipped: not root, so no mounts and no loop devices");
-    } else if let Some(missing) = missing {
-        println!("skipped: {missing} is not installed");
-    } else {
-        return false;
-    }
-    true
-}
+/// The programs that a test needs.
+const TOOLS: &[&str] = &["xz", "zstd", "pzstd", "gzip", "bzip2", "lz4"];
 
 /// The required part of haul; `cat` copies as it is.
 const STAND_IN: &str = r#"
@@ -56,7 +39,7 @@ pub fn on_every_bed(prefix: &str, script: &str) -> Vec<BedResult> {
 
 #[test]
 fn a_contender_that_unpacks_is_right_and_the_decoder_is_a_limit() {
-    if cannot_run() {
+    if cannot_run(TOOLS) {
         return;
     }
     let results = on_every_bed("image-", &STAND_IN.replace("UNPACK", "$unpack"));
@@ -76,7 +59,7 @@ fn a_contender_that_unpacks_is_right_and_the_decoder_is_a_limit() {
 
 #[test]
 fn a_contender_that_copies_the_compressed_bytes_is_wrong() {
-    if cannot_run() {
+    if cannot_run(TOOLS) {
         return;
     }
     for bed in on_every_bed("image-", &STAND_IN.replace("UNPACK", "cat")) {

@@ -6,6 +6,7 @@ mod object;
 mod race;
 mod rescue_race;
 mod show;
+mod support;
 mod sweep;
 mod unlike;
 mod zoo;

@@ -1,20 +1,10 @@
 //! The beds of object stores in tiny size: a client that copies the object is right, one that only exits with 0 is not.
 use super::image::on_every_bed;
-use haul_bench::contender;
+use crate::support::cannot_run;
 use haul_bench::result::Verdict;
 
-/// Whether a test is skipped; prints why.
-fn cannot_run() -> bool {
-    let missing = ["versitygw", "curl"].into_iter().find(|tool| !contender::in_path(tool));
-    if !rustix::process::geteuid().is_root() {
-        println!("skipped: not root, so no mounts");
-    } else if let Some(missing) = missing {
-        println!("skipped: {missing} is not installed");
-    } else {
-        return false;
-    }
-    true
-}
+/// The programs that a test needs.
+const TOOLS: &[&str] = &["versitygw", "curl"];
 
 /// The required part of haul, by curl.
 const STAND_IN: &str = r#"
@@ -29,7 +19,7 @@ esac
 
 #[test]
 fn a_client_that_copies_an_object_is_right_and_one_that_does_nothing_is_not() {
-    if cannot_run() {
+    if cannot_run(TOOLS) {
         return;
     }
     let results = on_every_bed("network-s3-", STAND_IN);

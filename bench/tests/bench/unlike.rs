@@ -1,31 +1,15 @@
 //! The beds of unlike disks in tiny size: every drawn pair is made and copied, and each run keeps the reported pace.
-use haul_bench::bed::{self, Bed, Size, Task};
+use crate::support::{Quiet, cannot_run};
+use haul_bench::bed::{self, Size, Task};
 use haul_bench::contender;
 use haul_bench::process::Interrupt;
-use haul_bench::race::{Observer, race};
-use haul_bench::result::{Run, Verdict};
+use haul_bench::race::race;
+use haul_bench::result::Verdict;
 use haul_bench::workplace::Workplace;
 use std::os::unix::fs::PermissionsExt;
 
-struct Quiet;
-
-impl Observer for Quiet {
-    fn ran(&mut self, _: &Bed, _: &str, _: &Run) {}
-    fn doing(&mut self, _: &str) {}
-}
-
-/// Whether a test is skipped; prints why.
-fn cannot_run() -> bool {
-    let missing = ["nbdkit", "nbdfuse"].into_iter().find(|tool| !contender::in_path(tool));
-    if !rustix::process::geteuid().is_root() {
-        println!("skipped: not root, so no mounts and no loop devices");
-    } else if let Some(missing) = missing {
-        println!("skipped: {missing} is not installed");
-    } else {
-        return false;
-    }
-    true
-}
+/// The programs that a test needs.
+const TOOLS: &[&str] = &["nbdkit", "nbdfuse"];
 
 /// A replacement for haul: copies, and prints its block size.
 const STAND_IN: &str = r#"
@@ -39,7 +23,7 @@ exec dd if="$1" of="$2" bs=1M iflag=direct oflag=direct conv=fsync,notrunc statu
 
 #[test]
 fn every_contender_copies_every_pair_of_a_seed_and_reports_its_pace() {
-    if cannot_run() {
+    if cannot_run(TOOLS) {
         return;
     }
     let workplace = Workplace::new(&std::env::temp_dir()).unwrap();
