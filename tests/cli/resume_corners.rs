@@ -9,6 +9,7 @@ use rustix::fs::OFlags;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -120,13 +121,13 @@ fn a_full_file_system_leaves_a_valid_journal_and_the_copy_completes_once_there_i
         command.args(["copy", "--block-size", "64K", "--journal", name(&journal)]).args(options);
         command.args([&source, &dest]).assert()
     };
-    let slow = ["copy", "--limit", "3M", "--block-size", "64K", "--progress", "json", "--journal", name(&journal)];
+    let slow = ["copy", "--limit", "1M", "--block-size", "64K", "--progress", "json", "--journal", name(&journal)];
     let arguments = [&slow[..], &[name(&source), name(&dest)]].concat();
     let mut running = Running::start(&arguments, Stdio::null(), Stdio::null());
     running.read_until(|line| copied_bytes(line).is_some_and(|bytes| bytes > 0));
-    // There was space at the start; another file then fills it.
-    let room = rustix::fs::statvfs(&at).unwrap();
-    filled(&other, (room.f_bfree * room.f_frsize) as usize - MIB, 1);
+    // There was space at the start; another file then takes what the copy has not yet.
+    let taken = fs::write(&other, vec![1; 14 * MIB]).unwrap_err();
+    assert_eq!(taken.kind(), ErrorKind::StorageFull);
     let (status, printed) = running.end();
     let messages = running.messages.clone() + &printed;
     assert_eq!(status.code(), Some(1), "{messages}");
