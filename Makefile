@@ -32,6 +32,9 @@ SEEDS ?=
 SIZE ?=
 bench_options = $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SIZE),--zoo-size $(SIZE)) $(if $(SEED),--seed $(SEED)) $(if $(QUICK),--quick) $(if $(ROUNDS),--rounds $(ROUNDS)) $(foreach name,$(ONLY),--only $(name))
 
+# The debug build that the tests have too. Without examples, dependencies would have fewer features: another build.
+tested_build = $(CARGO) build --locked --lib --bins --examples
+
 .DEFAULT_GOAL := build
 .PHONY: all build demo picture test test-long fleet-test lab-test bench bench-pump bench-stages peers check fmt-check tidy clippy doc-check \
 	lint-scripts doc man completions generate install uninstall deps coverage clean help \
@@ -54,7 +57,7 @@ picture: build ## Renew the README's picture of that copy, and the one of a copy
 # Most tests wait for devices, timers and other programs, so there are more threads than processors.
 test: export RUST_TEST_THREADS ?= $(shell expr 3 '*' "$$(nproc)")
 test: deps ## Install the missing packages that the tests need, then run all tests except the laboratory; COVERAGE=1 prints the coverage too
-	scripts/left-behind $(if $(COVERAGE),scripts/coverage,$(CARGO) test --workspace --locked --no-fail-fast)
+	scripts/left-behind $(if $(COVERAGE),scripts/coverage,$(CARGO) test --locked --no-fail-fast)
 
 # A guest can run for minutes.
 lab-test: export HANG_AFTER_S ?= 1500
@@ -73,9 +76,8 @@ test-long: deps ## Compare haul dd and haul sg_dd with the originals on many mor
 	HAUL_FUZZ_RUNS=2000 HAUL_FUZZ_SEED=$$(date +%s) $(CARGO) test --locked --test command_lines -- --nocapture
 	HAUL_CRASH_KILLS=400 HAUL_CRASH_SEED=$$(date +%s) $(CARGO) test --locked --test cli -- --nocapture resume_crashes:: compressed_crashes::
 	HAUL_RESCUE_KILLS=200 HAUL_RESCUE_SEED=$$(date +%s) $(CARGO) test --locked --test cli rescue_kills -- --nocapture
-	RESCUE_SEEDS=100..130 $(CARGO) test --locked -p haul-bench --test bench rescue_race -- --nocapture
-	$(CARGO) build --locked && scripts/ddrescue-suite
-	$(CARGO) build --locked -p modelled-disk
+	RESCUE_SEEDS=100..130 $(CARGO) test --locked --test bench rescue_race -- --nocapture
+	$(tested_build) && scripts/ddrescue-suite
 	HAUL_TUNE_KILLS=200 HAUL_TUNE_SEED=$$(date +%s) $(CARGO) test --locked --test cli tune_write::killed -- --nocapture
 	HAUL_FLEET_RUNS=100 HAUL_FLEET_PAUSE_MS=2000 HAUL_FLEET_SPLITS=20 HAUL_FLEET_SEED=$$(date +%s) $(CARGO) test --locked --test cli -- --nocapture fleet_kills::
 	HAUL_POWER_CUTS=400 HAUL_POWER_SEED=$$(date +%s) $(CARGO) test --locked --test cli power_cuts -- --nocapture
@@ -93,10 +95,10 @@ tidy: ## The source tree keeps its rules (tests/tidy)
 	$(CARGO_TARGET_DIR)/tidy --quiet
 
 clippy: ## No lint warns, in the tests that are run by name too; once more without tests, where unused items are found, with all features and with none
-	$(CARGO) clippy --workspace --locked --all-targets -- -D warnings
+	$(CARGO) clippy --locked --all-targets -- -D warnings
 	$(CARGO) clippy --locked --test lab --test packages -- -D warnings
-	$(CARGO) clippy --locked --lib --bins -- -D warnings
-	$(CARGO) clippy --locked --no-default-features --lib --bins -- -D warnings
+	$(CARGO) clippy -p haul --locked --lib --bins -- -D warnings
+	$(CARGO) clippy -p haul --locked --no-default-features --lib --bins -- -D warnings
 
 doc-check: ## The documentation builds without a warning, private items included
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --locked --no-deps --document-private-items
@@ -153,7 +155,7 @@ deps: ## Install the missing Debian packages that the tests use
 
 fleet-test: ## Copies by many workers on a temporary Slurm; needs root
 	scripts/install-fleet-deps
-	$(CARGO) build --locked
+	$(tested_build)
 	scripts/left-behind scripts/fleet-test $(CARGO_TARGET_DIR)/debug/haul
 	scripts/left-behind scripts/check-jobs $(CARGO_TARGET_DIR)/debug/haul
 
@@ -161,7 +163,7 @@ coverage: deps ## Run the same tests instrumented, then print the code coverage
 	scripts/left-behind scripts/coverage
 
 bench: build peers ## Measure against the peers and the limit; SCENARIO="ram disk" QUICK=1 ROUNDS=N ONLY="name"; needs root
-	$(CARGO) build --locked -p haul-bench -p modelled-disk
+	$(tested_build)
 	$(CARGO_TARGET_DIR)/debug/haul-bench --haul $(release) $(bench_options) $(SCENARIO)
 
 static: ## The release binary and target/static/haul, which needs no shared library

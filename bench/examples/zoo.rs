@@ -1,7 +1,7 @@
 //! Simulated disk pairs without a table and without root: the loss of each family, and the trials of the worst
 //! copies.
 //!
-//! `cargo run -p haul-bench --example zoo -- FROM..TO MIB [FAMILY]...`; the variables `WIDER` (factor by which
+//! `cargo run --example zoo -- FROM..TO MIB [FAMILY]...`; the variables `WIDER` (factor by which
 //! ranges are wider at both ends), `SLOPPY` (how often queues of rotational disks are served out of order) and
 //! `WORST` (number of copies shown) change what is drawn and shown.
 use haul_bench::zoo::{Draw, FAMILIES, regrets, summary};

@@ -50,6 +50,7 @@ fn build_release_binary() -> PathBuf {
     // As in `make build`: other flags would compile everything again.
     let mut build = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/build"));
     build.env("CARGO_TARGET_DIR", build_directory());
+    as_without_cargo(&mut build);
     // These contain the flags for coverage.
     build.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS").env_remove("LLVM_PROFILE_FILE");
     assert!(build.status().expect("the script runs").success(), "packaging/build failed");
@@ -65,10 +66,21 @@ pub fn without_io_uring() -> PathBuf {
 /// that nothing is compiled again.
 pub fn example(name: &str) -> PathBuf {
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    as_without_cargo(&mut build);
     build.args(["build", "--locked", "--quiet", "--example", name, "--target-dir"]).arg(build_directory());
     build.current_dir(env!("CARGO_MANIFEST_DIR"));
     assert!(build.status().expect("cargo runs").success(), "cargo build --example {name} failed");
     build_directory().join("debug/examples").join(name)
+}
+
+/// Removes what cargo tells a test about its package. The build script of ring reads it: it would run again, and all that
+/// needs ring would be compiled again, by this build and by the next one outside of tests.
+fn as_without_cargo(build: &mut Command) {
+    for (name, _) in std::env::vars_os() {
+        if name.as_encoded_bytes().starts_with(b"CARGO_PKG_") || name == "CARGO_MANIFEST_DIR" || name == "OUT_DIR" {
+            build.env_remove(name);
+        }
+    }
 }
 
 /// The build directory of the tests.

@@ -23,7 +23,7 @@ fn plugin() -> Option<PathBuf> {
     let test = std::env::current_exe().expect("the path of the test is known");
     let found = test.ancestors().skip(1).take(2).map(|dir| dir.join("libmodelled_disk.so")).find(|path| path.exists());
     if found.is_none() {
-        skip("the modelled disk is not built: cargo build -p modelled-disk");
+        skip("the modelled disk is not built: cargo build");
     }
     found
 }

@@ -1,7 +1,7 @@
 //! Auto-tuning on disks drawn at random, in virtual time: haul's own governor in a small pump, compared with fixed
 //! pairs of block size and depth in the same pump.
 //!
-//! `UNLIKE_SEEDS=1..9 cargo test -p haul-bench --test bench model_proofs::unlike -- --nocapture` prints a line for each
+//! `UNLIKE_SEEDS=1..9 cargo test --test bench model_proofs::unlike -- --nocapture` prints a line for each
 //! pair of these seeds, and with `UNLIKE_TRIALS=1` each trial.
 use haul::core::{Bursts, Limits, Tuning};
 use haul::engine::valves::{Governor, Round, Start, Trial};
