@@ -73,8 +73,8 @@ pub fn example(name: &str) -> PathBuf {
     build_directory().join("debug/examples").join(name)
 }
 
-/// Removes what cargo tells a test about its package. The build script of ring reads it: it would run again, and all that
-/// needs ring would be compiled again, by this build and by the next one outside of tests.
+/// Removes what cargo tells a test about its package. The build script of ring reads it: it would run again, and all
+/// that needs ring would be compiled again, by this build and by the next one outside of tests.
 fn as_without_cargo(build: &mut Command) {
     for (name, _) in std::env::vars_os() {
         if name.as_encoded_bytes().starts_with(b"CARGO_PKG_") || name == "CARGO_MANIFEST_DIR" || name == "OUT_DIR" {
