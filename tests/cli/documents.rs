@@ -4,12 +4,13 @@ use crate::support::{
     FaultyServer, LoopDevice, NbdServer, ObjectServer, Reply, ScratchDir, Terminal, filled, has, make_certificates,
     memory_dir, noise, scratch, skip, with_haul_in_path,
 };
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const DISK_BYTES: usize = 8 << 20;
-const IMAGE_BYTES: usize = 4 << 20;
+const DISK_BYTES: usize = 4 << 20;
+const IMAGE_BYTES: usize = 2 << 20;
 
 const GUIDES: &[&str] = &[
     "README.md",
@@ -216,7 +217,7 @@ impl Bench {
             let continues = line.contains("--resume") && line.contains(&format!(" {name}.img"));
             if line.contains(&format!(".{name}.img.haul-journal")) || (continues && line.starts_with("haul copy")) {
                 let _ = fs::remove_file(directory.join(format!("{name}.img")));
-                let begun = "haul copy --time 1 --limit 4M --checkpoint 0.2 --block-size 64K /dev/sdb";
+                let begun = "haul copy --time 1 --limit 1M --checkpoint 0.2 --block-size 64K /dev/sdb";
                 self.run(&format!("{begun} {name}.img || test $? = 4"), &directory);
             }
         }
@@ -271,7 +272,6 @@ impl Bench {
     }
 }
 
-/// Runs all commands, each in a separate directory; returns the failures.
 /// The maps that `line` reads: of a disk that was rescued, or of which the first part was.
 fn maps(line: &str) -> Vec<(&'static str, String)> {
     let whole = || format!("# Mapfile.\n0x0 + 1\n0x0 {DISK_BYTES:#x} +\n");
@@ -286,10 +286,13 @@ fn maps(line: &str) -> Vec<(&'static str, String)> {
     maps
 }
 
+/// Runs every command once, each in a separate directory; returns the failures.
 fn complaints(commands: &[String]) -> Vec<String> {
     let Some(bench) = Bench::new() else { return Vec::new() };
     let mut complaints = Vec::new();
-    for command in commands.iter().filter(|command| !NOT_RUN.iter().any(|start| command.starts_with(start))) {
+    let mut known = HashSet::new();
+    let is_run = |command: &&String| !NOT_RUN.iter().any(|start| command.starts_with(start));
+    for command in commands.iter().filter(is_run).filter(|command| known.insert(*command)) {
         let is_by_tls = command.contains(TLS_ADDRESS);
         if (command.contains("nbd://nas/") || is_by_tls) && bench.server.is_none() || is_by_tls && !has("openssl") {
             continue;
