@@ -57,7 +57,7 @@ picture: build ## Renew the README's picture of that copy, and the one of a copy
 # Most tests wait for devices, timers and other programs, so there are more threads than processors.
 test: export RUST_TEST_THREADS ?= $(shell expr 3 '*' "$$(nproc)")
 test: deps ## Install the missing packages that the tests need, then run all tests except the laboratory; COVERAGE=1 prints the coverage too
-	scripts/left-behind $(if $(COVERAGE),scripts/coverage,$(CARGO) test --locked --no-fail-fast)
+	scripts/left-behind $(if $(COVERAGE),scripts/coverage,scripts/run-tests)
 
 # A guest can run for minutes.
 lab-test: export HANG_AFTER_S ?= 1500
