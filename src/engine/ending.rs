@@ -159,6 +159,13 @@ impl Run<'_> {
         RequestError::of(&**dest, Op::Write, offset, source).into_error(dest.facts(), Op::Write, Side::Dest, offset)
     }
 
+    /// Whether this change is that the device has disappeared, as the error says: without it no byte is left.
+    fn is_loss(&self, side: Side, change: EndpointChange) -> bool {
+        let Ended::Failed(error) = &self.ended else { return false };
+        let all = self.ends[side.index()].facts().size.map(EndpointChange::Shrank);
+        error.kind == Kind::Disconnected && error.side == Some(side) && all == Some(change)
+    }
+
     fn note_change(&mut self) {
         let [from, to] = self.ends.each_ref().map(|end| end.facts().id);
         if from.is_some() && from == to {
@@ -173,9 +180,10 @@ impl Run<'_> {
             Route::ReadBack => &[],
         };
         for side in looked_at {
+            let change = self.ends[side.index()].change().filter(|change| !self.is_loss(*side, *change));
             let (name, address) = (side.name(), &self.plan.side(*side).address);
             let during = if comparing { "during the comparison" } else { "during the copy" };
-            let note = match (self.ends[side.index()].change(), comparing) {
+            let note = match (change, comparing) {
                 (Some(EndpointChange::Grew(bytes)), true) => {
                     format!("{name} {address} grew by {} {during}", byte_count(bytes))
                 }

@@ -1,8 +1,9 @@
 //! What `haul rescue` shows while it runs, and its logs.
 use crate::rescue::{BAD, LEN, Scene};
-use crate::support::{Terminal, haul_command, stderr};
+use crate::support::{LoopDevice, Running, Terminal, haul_command, scratch, stderr, write_noise};
 use serde_json::Value;
-use std::fs;
+use std::fs::{self, File};
+use std::process::{Command, Stdio};
 
 #[test]
 fn the_display_shows_phase_failures_and_a_picture() {
@@ -91,4 +92,27 @@ fn the_logs_have_every_read_and_phase() {
     let twice = stderr(&scene.haul(&["--log-rates", &rates, "--log-reads", &rates]).code(2));
     assert!(twice.contains("named twice"), "{twice}");
     assert!(fs::read(scene.path("dest")).unwrap() == before);
+}
+
+#[test]
+fn a_source_that_disappears_is_not_reported_as_shorter() {
+    let dir = scratch();
+    let (backing, dest) = (dir.path().join("backing"), dir.path().join("dest"));
+    for command in ["rescue", "copy"] {
+        write_noise(&backing, 8 << 20, 5);
+        let Some(disk) = LoopDevice::over(&backing) else { return };
+        let limit = if command == "rescue" { "--max-read-rate" } else { "--limit" };
+        let [source, dest] = [disk.path(), &dest].map(|path| path.to_str().expect("paths of tests are UTF-8"));
+        let mut running = Running::start(&[command, "--yes", limit, "1M", source, dest], Stdio::null(), Stdio::null());
+        running.read_until(|line| line.contains("/s"));
+        // As the kernel leaves a disk that was pulled out: with no byte.
+        File::options().write(true).open(&backing).unwrap().set_len(0).unwrap();
+        assert!(Command::new("losetup").arg("-c").arg(disk.path()).status().unwrap().success());
+        let (status, _) = running.end();
+        let messages = &running.messages;
+        assert_eq!(status.code(), Some(1), "{messages}");
+        assert_eq!(messages.matches("has disappeared").count(), 1, "{command}: {messages}");
+        assert!(!messages.contains("shrank"), "{command}: {messages}");
+        fs::remove_file(dest).unwrap();
+    }
 }
