@@ -48,9 +48,9 @@ impl Returning {
             self.operator.warn(&format!("source {address} has disappeared {LOSSES_MAX} times without a new byte"));
             return None;
         }
-        let minutes = self.within.as_secs().div_ceil(60);
+        let within = whole(self.within);
         self.operator.warn(&format!(
-            "source {address} has disappeared; the map is saved, and haul waits up to {minutes} min for the disk with \
+            "source {address} has disappeared; the map is saved, and haul waits up to {within} for the disk with \
              {name} (--reconnect)"
         ));
         let until = Instant::now() + self.within;
@@ -85,6 +85,14 @@ impl Returning {
 pub(super) struct Source {
     pub(super) end: Arc<dyn Endpoint>,
     pub(super) facts: Facts,
+}
+
+/// A time as it was given on the command line, in whole seconds: never rounded.
+fn whole(time: Duration) -> String {
+    match time.as_secs() {
+        seconds if seconds % 60 > 0 => format!("{seconds} s"),
+        seconds => format!("{} min", seconds / 60),
+    }
 }
 
 /// How the disk with these facts is opened, if it is the one that is known.
@@ -161,6 +169,12 @@ mod tests {
         stop.request(libc::SIGINT);
         // Without the signal this would take an hour.
         assert!(wait_for(Error::new(Kind::Disconnected, "lost").on(Side::Source), &stop).is_none());
+    }
+
+    #[test]
+    fn the_time_to_wait_is_exact() {
+        let shown = [1, 30, 60, 90, 600, 3600].map(|seconds| whole(Duration::from_secs(seconds)));
+        assert_eq!(shown, ["1 s", "30 s", "1 min", "90 s", "10 min", "60 min"]);
     }
 
     #[test]
