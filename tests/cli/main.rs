@@ -45,6 +45,7 @@ mod http_faults;
 #[cfg(all(feature = "http", feature = "images"))]
 mod http_images;
 #[cfg(feature = "http")]
+mod image_damage;
 mod image_formats;
 mod images;
 mod images_refused;

@@ -1,13 +1,13 @@
 //! A compressed source as an endpoint: its content, in order.
-use super::content::Content;
+use super::content::{Again, Content};
 use super::detect::{HEAD_BYTES, detect};
 use super::encode::{Frames, format};
 use super::input::{Input, StoredDigest};
 use super::sequential::Sequential;
 use crate::core::stages::Hasher;
 use crate::core::{
-    ClosingReport, Compressed, Compression, DeviceError, Digest, Endpoint, EndpointChange, Extent, Facts, Kind, Op,
-    Request, SharedPart, SidePart, StoredBytes, byte_count, locked,
+    ClosingReport, Compressed, Compression, DeviceError, Digest, Endpoint, EndpointChange, EndpointKind, Extent, Facts,
+    Kind, Op, Request, SharedPart, SidePart, StoredBytes, byte_count, locked,
 };
 use std::io::{self, Cursor, Read};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -105,7 +105,8 @@ impl Decompressed {
     fn begin(&self) -> io::Result<(By, Option<Compression>)> {
         let Compressed { format, member, digest, is_required, .. } = self.compressed;
         let digest = digest.map(|kind| (kind, self.digest.clone()));
-        let content = |input, format| By::Content(Box::new(Content::new(input, format, member)));
+        let content =
+            |input, format| By::Content(Box::new(Content::new(input, format, member).with_again(self.again())));
         if let Some(format) = format {
             let from = Sequential::new(self.stored.clone(), 0)?;
             return Ok((content(Input::start(from, digest)?, format), Some(format)));
@@ -128,6 +129,14 @@ impl Decompressed {
             None if is_required => Err(not_compressed()),
             None => Ok((By::Plain { head, hasher: digest.map(|(kind, _)| Box::new(Hasher::new(kind))) }, None)),
         }
+    }
+
+    /// What reads the file itself again, unless its bytes come once.
+    fn again(&self) -> Option<Again> {
+        use EndpointKind::{File, Http, Nbd, Object};
+        let stored = self.stored.clone();
+        matches!(self.compressed.stored.kind, File | Http | Nbd | Object)
+            .then(|| -> Again { Box::new(move |at| Ok(Box::new(Sequential::new(stored.clone(), at)?))) })
     }
 
     fn read(&self, reading: &mut Reading, request: &mut Request) -> io::Result<u32> {

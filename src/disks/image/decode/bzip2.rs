@@ -18,15 +18,15 @@ pub(super) fn next(input: &mut Input, is_first: bool) -> Result<Next, Fault> {
 struct Bzip2(Decompress);
 
 impl Decoder for Bzip2 {
-    fn step(&mut self, input: &[u8], out: &mut [u8], is_last: bool) -> Result<Step, Fault> {
+    fn step(&mut self, input: &[u8], out: &mut [u8], is_last: bool) -> Step {
         let before = (self.0.total_in(), self.0.total_out());
         let result = self.0.decompress(input, out);
-        let status = result.map_err(|error| Fault::corrupt(error.to_string().trim_start_matches("bzip2: ")))?;
         let step = Step {
             used: (self.0.total_in() - before.0) as usize,
             made: (self.0.total_out() - before.1) as usize,
-            is_end: status == Status::StreamEnd,
+            is_end: matches!(result, Ok(Status::StreamEnd)),
+            fault: result.err().map(|error| Fault::corrupt(error.to_string().trim_start_matches("bzip2: "))),
         };
-        if is_last && step == Step::default() { Err(Fault::Truncated) } else { Ok(step) }
+        step.or_truncated(is_last)
     }
 }

@@ -27,20 +27,20 @@ pub(super) fn next(input: &mut Input, is_first: bool) -> Result<Next, Fault> {
 struct Gzip(Decompress);
 
 impl Decoder for Gzip {
-    fn step(&mut self, input: &[u8], out: &mut [u8], is_last: bool) -> Result<Step, Fault> {
+    fn step(&mut self, input: &[u8], out: &mut [u8], is_last: bool) -> Step {
         inflate(&mut self.0, input, out, is_last)
     }
 }
 
 /// One call of zlib.
-pub(super) fn inflate(decoder: &mut Decompress, input: &[u8], out: &mut [u8], is_last: bool) -> Result<Step, Fault> {
+pub(super) fn inflate(decoder: &mut Decompress, input: &[u8], out: &mut [u8], is_last: bool) -> Step {
     let before = (decoder.total_in(), decoder.total_out());
     let result = decoder.decompress(input, out, FlushDecompress::None);
-    let status = result.map_err(|error| Fault::corrupt(error.message().unwrap_or("invalid data")))?;
     let step = Step {
         used: (decoder.total_in() - before.0) as usize,
         made: (decoder.total_out() - before.1) as usize,
-        is_end: status == Status::StreamEnd,
+        is_end: matches!(result, Ok(Status::StreamEnd)),
+        fault: result.err().map(|error| Fault::corrupt(error.message().unwrap_or("invalid data"))),
     };
-    if is_last && step == Step::default() { Err(Fault::Truncated) } else { Ok(step) }
+    step.or_truncated(is_last)
 }

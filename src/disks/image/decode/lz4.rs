@@ -55,6 +55,8 @@ struct Lz4 {
     to: usize,
     made_bytes: u64,
     hasher: XxHash32,
+    /// Bytes of the block or number that is damaged.
+    undecoded_bytes: usize,
 }
 
 impl Lz4 {
@@ -62,7 +64,7 @@ impl Lz4 {
         let content = vec![0; LINKED_BYTES + frame.block_bytes_max];
         let hasher = XxHash32::with_seed(0);
         let (awaited, collected) = (Awaited::Size, Vec::new());
-        Lz4 { frame, awaited, collected, content, from: 0, to: 0, made_bytes: 0, hasher }
+        Lz4 { frame, awaited, collected, content, from: 0, to: 0, made_bytes: 0, hasher, undecoded_bytes: 0 }
     }
 
     /// Bytes of what is awaited.
@@ -125,7 +127,7 @@ impl Lz4 {
 }
 
 impl Decoder for Lz4 {
-    fn step(&mut self, input: &[u8], out: &mut [u8], is_last: bool) -> Result<Step, Fault> {
+    fn step(&mut self, input: &[u8], out: &mut [u8], is_last: bool) -> Step {
         let mut step = Step::default();
         loop {
             let len = (self.to - self.from).min(out.len() - step.made);
@@ -133,20 +135,30 @@ impl Decoder for Lz4 {
             self.from += len;
             step.made += len;
             if step.made == out.len() || self.from < self.to {
-                return Ok(step);
+                return step;
             }
             let missing = self.awaited_bytes() - self.collected.len();
             let len = missing.min(input.len() - step.used);
             self.collected.extend_from_slice(&input[step.used..step.used + len]);
             step.used += len;
             if len < missing {
-                return if is_last && step == Step::default() { Err(Fault::Truncated) } else { Ok(step) };
+                return step.or_truncated(is_last);
             }
-            step.is_end = self.on_collected()?;
+            match self.on_collected() {
+                Ok(is_end) => step.is_end = is_end,
+                Err(fault) => {
+                    (step.fault, self.undecoded_bytes) = (Some(fault), self.collected.len());
+                    return step;
+                }
+            }
             self.collected.clear();
             if step.is_end {
-                return Ok(step);
+                return step;
             }
         }
+    }
+
+    fn undecoded(&self) -> u64 {
+        self.undecoded_bytes as u64
     }
 }

@@ -5,9 +5,11 @@ mod lz4;
 mod part;
 mod threads;
 mod xz;
+mod xz_blocks;
 mod zip;
 mod zstd;
 mod zstd_frames;
+mod zstd_stream;
 
 use super::fault::Fault;
 use super::input::Input;

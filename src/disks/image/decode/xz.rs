@@ -1,8 +1,10 @@
 //! xz by liblzma, whose threads decode blocks in parallel where a stream has several.
 use super::part::{Decoder, Next, Step};
+use super::xz_blocks::{Blocks, STREAM_HEADER_BYTES};
 use crate::disks::image::fault::{Fault, MEMORY_MAX_BYTES};
 use crate::disks::image::input::Input;
 use liblzma::stream::{Action, Error, MtStreamBuilder, Status, Stream};
+use std::io::Read;
 use std::thread;
 
 /// Threads of a decoder, at most; each needs the memory of a block.
@@ -13,6 +15,9 @@ const NO_LIMIT_BYTES: u64 = 1 << 40;
 
 /// Bytes with the headers of a stream and of its first block, of the usual length.
 const HEADS_BYTES: usize = 64;
+
+/// Bytes at a time of the search for damage.
+const SEARCH_BYTES: usize = 64 << 10;
 
 const MAGIC: [u8; 6] = [0xfd, b'7', b'z', b'X', b'Z', 0];
 
@@ -26,7 +31,7 @@ pub(super) fn next(input: &mut Input, is_first: bool) -> Result<Next, Fault> {
     let head = input.peek(HEADS_BYTES).map_err(Fault::Read)?;
     match head {
         [] => Ok(Next::End),
-        _ if head.starts_with(&MAGIC) => Ok(Next::Part(Box::new(Xz { stream: decoder()?, head: head.to_vec() }))),
+        _ if head.starts_with(&MAGIC) => Ok(Next::Part(Box::new(Xz::new(decoder()?, head)))),
         _ if head.len() < MAGIC.len() && MAGIC.starts_with(head) => Err(Fault::Truncated),
         _ if padding > 0 && head.len() < 4 && head.iter().all(|byte| *byte == 0) => {
             Err(Fault::corrupt("the padding is no multiple of 4 bytes"))
@@ -76,18 +81,59 @@ struct Xz {
     stream: Stream,
     /// Its first bytes.
     head: Vec<u8>,
+    blocks: Blocks,
+    /// After damage: bytes from the beginning of the block that is decoded again, and where the search ends.
+    undecoded_bytes: u64,
+    search_bytes: u64,
+}
+
+impl Xz {
+    fn new(stream: Stream, head: &[u8]) -> Xz {
+        Xz { stream, head: head.to_vec(), blocks: Blocks::new(), undecoded_bytes: 0, search_bytes: 0 }
+    }
 }
 
 impl Decoder for Xz {
-    fn step(&mut self, input: &[u8], out: &mut [u8], is_last: bool) -> Result<Step, Fault> {
+    fn step(&mut self, input: &[u8], out: &mut [u8], is_last: bool) -> Step {
         let before = (self.stream.total_in(), self.stream.total_out());
         let action = if is_last { Action::Finish } else { Action::Run };
-        let status = self.stream.process(input, out, action).map_err(|error| fault(error, &self.head))?;
-        let step = Step {
-            used: (self.stream.total_in() - before.0) as usize,
-            made: (self.stream.total_out() - before.1) as usize,
-            is_end: status == Status::StreamEnd,
+        let result = self.stream.process(input, out, action);
+        let (total_in, total_out) = (self.stream.total_in(), self.stream.total_out());
+        let used = (total_in - before.0) as usize;
+        let made = (total_out - before.1) as usize;
+        self.blocks.follow(&input[..used], total_out);
+        let fault = match result {
+            Err(error) => Some(fault(error, &self.head)),
+            Ok(Status::MemNeeded) if is_last && made == 0 => Some(Fault::Truncated),
+            Ok(_) => None,
         };
-        if is_last && status == Status::MemNeeded && step.made == 0 { Err(Fault::Truncated) } else { Ok(step) }
+        if let (Some(Fault::Corrupt(_)), Some((block, end))) = (&fault, self.blocks.failed(total_out)) {
+            (self.undecoded_bytes, self.search_bytes) = (total_in - block.stored_at, end - block.content_at);
+        }
+        Step { used, made, is_end: matches!(result, Ok(Status::StreamEnd)), fault }
+    }
+
+    fn undecoded(&self) -> u64 {
+        self.undecoded_bytes
+    }
+
+    /// By a decoder without threads, which uses no more than it decodes.
+    fn find_damage(&self, from: &mut dyn Read) -> Option<u64> {
+        let mut stream = Stream::new_stream_decoder(MEMORY_MAX_BYTES, 0).ok()?;
+        stream.process(self.head.get(..STREAM_HEADER_BYTES)?, &mut [], Action::Run).ok()?;
+        let (mut input, mut out) = (vec![0; SEARCH_BYTES], vec![0; SEARCH_BYTES]);
+        while let len @ 1.. = from.read(&mut input).ok()? {
+            let mut used = 0;
+            while used < len {
+                let before = stream.total_in();
+                match stream.process(&input[used..len], &mut out, Action::Run) {
+                    Ok(Status::StreamEnd) => return None,
+                    Ok(_) if stream.total_out() > self.search_bytes => return None,
+                    Ok(_) => used += (stream.total_in() - before) as usize,
+                    Err(_) => return Some(stream.total_in() - STREAM_HEADER_BYTES as u64),
+                }
+            }
+        }
+        None
     }
 }

@@ -34,27 +34,26 @@ struct Zip {
 }
 
 impl Decoder for Zip {
-    fn step(&mut self, input: &[u8], out: &mut [u8], is_last: bool) -> Result<Step, Fault> {
+    fn step(&mut self, input: &[u8], out: &mut [u8], is_last: bool) -> Step {
         let len = input.len().min(usize::try_from(self.left_bytes).unwrap_or(usize::MAX));
         let is_last = is_last || len < input.len() || self.left_bytes == 0;
         let mut step = match &mut self.inflate {
-            Some(decoder) => inflate(decoder, &input[..len], out, is_last && len == 0)?,
+            Some(decoder) => inflate(decoder, &input[..len], out, is_last && len == 0),
             None => {
                 let len = len.min(out.len());
                 out[..len].copy_from_slice(&input[..len]);
-                Step { used: len, made: len, is_end: self.left_bytes == len as u64 }
+                Step { used: len, made: len, is_end: self.left_bytes == len as u64, fault: None }
             }
         };
         self.left_bytes -= step.used as u64;
         self.crc.update(&out[..step.made]);
         if !step.is_end {
-            return if is_last && step == Step::default() { Err(Fault::Truncated) } else { Ok(step) };
+            return step.or_truncated(is_last);
         }
         // The directory has the size modulo 4 GiB at least, which is what the checksum counts.
         if self.crc.sum() != self.member.crc32 {
-            return Err(Fault::corrupt("the CRC-32 of the content is wrong"));
+            step.fault = Some(Fault::corrupt("the CRC-32 of the content is wrong"));
         }
-        step.is_end = true;
-        Ok(step)
+        step
     }
 }

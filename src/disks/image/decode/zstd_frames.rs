@@ -1,6 +1,7 @@
 //! zstd frames of moderate size, decoded by several threads: each is read as a whole, and decoded beside the next ones.
 use super::part::{Decoder, Step};
 use super::threads::Threads;
+use super::zstd_stream::{STEP_BYTES, Zstd};
 use crate::disks::image::detect::ZstdFrame;
 use crate::disks::image::fault::Fault;
 use std::collections::VecDeque;
@@ -21,7 +22,14 @@ pub(super) fn is_moderate(frame: &ZstdFrame) -> bool {
     frame.content_bytes.is_some_and(|bytes| CONTENT_BYTES.contains(&bytes))
 }
 
-type Decoded = Result<Vec<u8>, Fault>;
+/// What is in a frame.
+struct Decoded {
+    content: Vec<u8>,
+    /// Bytes of the frame that were used for it.
+    used: usize,
+    /// Why nothing follows.
+    fault: Option<Fault>,
+}
 
 /// A frame that is decoded.
 struct UnderWay {
@@ -38,10 +46,10 @@ pub(super) struct Frames {
     returned: usize,
     /// What comes next is no such frame.
     is_over: bool,
-    /// Why the frame that is read is damaged: reported when the content before it was returned.
-    damage: Option<Fault>,
-    /// Why a frame cannot be decoded: reported by the next call, when the input of this one was consumed.
+    /// Why nothing follows the content.
     failed: Option<Fault>,
+    /// Bytes of the frame that failed, from the damage on.
+    failed_bytes: usize,
     threads: Threads<Decoded>,
 }
 
@@ -112,12 +120,12 @@ impl Reading {
 impl Frames {
     pub(super) fn new() -> Frames {
         let (reading, under_way, content, returned) = (None, VecDeque::new(), Vec::new(), 0);
-        let (is_over, damage, failed, threads) = (false, None, None, Threads::new(FRAMES_MAX));
-        Frames { reading, under_way, content, returned, is_over, damage, failed, threads }
+        let (is_over, failed, failed_bytes, threads) = (false, None, 0, Threads::new(FRAMES_MAX));
+        Frames { reading, under_way, content, returned, is_over, failed, failed_bytes, threads }
     }
 
     /// Reads frames from `input`, as many as may be under way, and returns the number of bytes.
-    fn read(&mut self, input: &[u8]) -> usize {
+    fn read(&mut self, input: &[u8], is_last: bool) -> usize {
         let mut used = 0;
         while !self.is_over && self.under_way.len() < self.threads.most() {
             let rest = &input[used..];
@@ -132,67 +140,64 @@ impl Frames {
             };
             let (taken, damage) = reading.take(rest);
             used += taken;
-            if damage.is_some() {
-                (self.damage, self.is_over) = (damage, true);
-            } else if !reading.is_complete() {
+            let fault = damage.or_else(|| (is_last && !reading.is_complete()).then_some(Fault::Truncated));
+            if fault.is_none() && !reading.is_complete() {
                 break;
-            } else if let Some(Reading { bytes, content_bytes, .. }) = self.reading.take() {
-                self.decode(bytes, content_bytes);
+            }
+            self.is_over = fault.is_some();
+            if let Some(Reading { bytes, content_bytes, .. }) = self.reading.take() {
+                self.decode(bytes, content_bytes, fault);
             }
         }
         used
     }
 
-    fn decode(&mut self, frame: Vec<u8>, content_bytes: usize) {
+    /// Decodes a frame, or the beginning of one after which is this fault.
+    fn decode(&mut self, frame: Vec<u8>, content_bytes: usize, fault: Option<Fault>) {
         let stored_bytes = frame.len();
-        let content = self.threads.start(self.under_way.len(), move || decoded(&frame, content_bytes));
+        let work = move || match fault {
+            None => decoded(&frame, content_bytes),
+            Some(fault) => decoded_in_order(&frame, content_bytes, fault),
+        };
+        let content = self.threads.start(self.under_way.len(), work);
         self.under_way.push_back(UnderWay { stored_bytes, content });
     }
 
     /// Takes the content of the next frame, if it is decoded, or once it is.
-    fn take_content(&mut self, waits: bool) -> Result<(), Fault> {
-        let Some(next) = self.under_way.front() else { return Ok(()) };
+    fn take_content(&mut self, waits: bool) {
+        let Some(next) = self.under_way.front() else { return };
         let decoded = match next.content.try_recv() {
-            Err(TryRecvError::Empty) if !waits => return Ok(()),
+            Err(TryRecvError::Empty) if !waits => return,
             Err(TryRecvError::Empty) => next.content.recv().ok(),
             decoded => decoded.ok(),
         };
-        self.content = decoded.unwrap_or_else(|| Err(Fault::corrupt("its decoder ended")))?;
-        self.returned = 0;
+        let ended = || Decoded { content: Vec::new(), used: 0, fault: Some(Fault::corrupt("its decoder ended")) };
+        let Decoded { content, used, fault } = decoded.unwrap_or_else(ended);
+        if fault.is_some() {
+            (self.is_over, self.failed, self.failed_bytes) = (true, fault, next.stored_bytes - used);
+        }
+        (self.content, self.returned) = (content, 0);
         self.under_way.pop_front();
-        Ok(())
     }
 }
 
 impl Decoder for Frames {
-    fn step(&mut self, input: &[u8], out: &mut [u8], is_last: bool) -> Result<Step, Fault> {
-        if let Some(fault) = self.failed.take() {
-            return Err(fault);
-        }
-        let used = self.read(input);
+    fn step(&mut self, input: &[u8], out: &mut [u8], is_last: bool) -> Step {
+        let used = self.read(input, is_last);
         if self.returned == self.content.len() {
-            let waits = self.is_over || is_last || self.under_way.len() == self.threads.most();
-            self.failed = self.take_content(waits).err();
-            if self.failed.is_some() {
-                self.is_over = true;
-                return Ok(Step { used, ..Step::default() });
+            let fault = self.failed.take();
+            if fault.is_some() {
+                return Step { used, fault, ..Step::default() };
             }
+            let waits = self.is_over || is_last || self.under_way.len() == self.threads.most();
+            self.take_content(waits);
         }
         let rest = &self.content[self.returned..];
         let made = rest.len().min(out.len());
         out[..made].copy_from_slice(&rest[..made]);
         self.returned += made;
-        let is_empty = self.under_way.is_empty() && self.returned == self.content.len();
-        if made > 0 || !is_empty {
-            return Ok(Step { used, made, is_end: false });
-        }
-        if let Some(damage) = self.damage.take_if(|_| used == 0) {
-            return Err(damage);
-        }
-        if is_last && self.reading.take().is_some() {
-            return Err(Fault::Truncated);
-        }
-        Ok(Step { used, made, is_end: self.is_over && self.damage.is_none() })
+        let is_empty = self.under_way.is_empty() && self.returned == self.content.len() && self.failed.is_none();
+        Step { used, made, is_end: self.is_over && is_empty && made == 0, fault: None }
     }
 
     fn needed(&self) -> usize {
@@ -201,13 +206,39 @@ impl Decoder for Frames {
 
     fn undecoded(&self) -> u64 {
         let under_way = self.under_way.iter().map(|frame| frame.stored_bytes).sum::<usize>();
-        (under_way + self.reading.as_ref().map_or(0, |reading| reading.bytes.len())) as u64
+        let reading = self.reading.as_ref().map_or(0, |reading| reading.bytes.len());
+        (self.failed_bytes + under_way + reading) as u64
     }
 }
 
 fn decoded(frame: &[u8], content_bytes: usize) -> Decoded {
     let content = Decompressor::new().and_then(|mut decoder| decoder.decompress(frame, content_bytes));
-    let content = content.map_err(|error| Fault::corrupt(error.to_string()))?;
-    let is_whole = content.len() == content_bytes;
-    if is_whole { Ok(content) } else { Err(Fault::corrupt("a frame has another size than its header states")) }
+    let fault = match content {
+        Ok(content) if content.len() == content_bytes => return Decoded { content, used: frame.len(), fault: None },
+        Ok(_) => Fault::corrupt("a frame has another size than its header states"),
+        Err(error) => Fault::corrupt(error.to_string()),
+    };
+    decoded_in_order(frame, content_bytes, fault)
+}
+
+/// What is before the damage in a frame, which decoding it as a whole does not tell. `fault`: why it is damaged,
+/// if nothing else is found.
+fn decoded_in_order(frame: &[u8], content_bytes: usize, mut fault: Fault) -> Decoded {
+    let (mut content, mut used) = (Vec::new(), 0);
+    let mut out = vec![0; STEP_BYTES];
+    if let Ok(mut decoder) = Zstd::new() {
+        while content.len() <= content_bytes {
+            let step = decoder.step(&frame[used..], &mut out, used == frame.len());
+            used += step.used;
+            content.extend_from_slice(&out[..step.made]);
+            match step.fault {
+                None if !step.is_end => continue,
+                None | Some(Fault::Truncated) => {}
+                Some(found) => fault = found,
+            }
+            break;
+        }
+    }
+    content.truncate(content_bytes);
+    Decoded { content, used, fault: Some(fault) }
 }
