@@ -57,21 +57,56 @@ try setpriv --reuid 65534 --regid 65534 --clear-groups \
     "$haul" copy -v --yes --restart --progress none --engine "$engine" "$ng" $room/copy.nobody
 judge "a missing permission for commands is reported" ended 1 "ermission denied"
 
-# Removal during a copy.
 removed() { # name
     local controller
     controller=$(basename "$(readlink -f "/dev/lab/$1-ng")" | sed 's/ng\([0-9]*\)n.*/nvme\1/')
     echo 1 > "/sys/class/nvme/$controller/device/remove"
 }
-under_way() { # argument... : starts a slow copy, waits for its first bytes
-    "$haul" copy -v --yes --restart --progress plain --limit 1M --engine "$engine" "$@" > $room/words 2>&1 &
-    running=$!
-    until grep -q ' of 1[26]\.[68] MB' $room/words || ! kill -0 $running 2> /dev/null; do sleep 0.1; done
-}
 finished() {
     status=0
     wait $running || status=$?
     said=$(tr -s ' \n' ' ' < $room/words)
+}
+
+# Rescues. The drive of qemu always has 50 °C.
+rescue() { # argument... : starts one
+    rm -f $room/rescued $room/map
+    "$haul" rescue --progress plain "$@" $room/rescued $room/map > $room/words 2>&1 &
+    running=$!
+}
+said_by_then() { # words : waits for them
+    until grep -q "$1" $room/words || ! kill -0 $running 2> /dev/null; do sleep 0.1; done
+}
+for way in "" -ng; do
+    rescue --max-temperature 45 "$bad$way"
+    said_by_then "paused at 50"
+    kill -TERM $running
+    finished
+    judge "a rescue of a warm drive pauses, nvme-bad$way" \
+        ended 143 "no read begins until it has 40 °C" "rescued 0 bytes" "continue haul rescue"
+    rescue --max-temperature 60 "$bad$way"
+    finished
+    judge "and goes on below the limit, nvme-bad$way" ended 1 "bad sectors 512 bytes" "temperature 50 °C"
+done
+for way in "" -ng; do
+    rescue --max-read-rate 2M --reconnect 5m "/dev/lab/nvme0$way"
+    said_by_then ' MB, in '
+    removed nvme0
+    said_by_then "haul waits up to"
+    echo 1 > /sys/bus/pci/rescan
+    finished
+    judge "a drive that comes back is known by its serial number, nvme0$way" \
+        ended 0 "with serial number nvme0 is back as" "100.0000 %"
+    link_nvme
+    judge "and all of it is rescued, nvme0$way" cmp $room/rescued /dev/lab/nvme0
+done
+rm -f $room/rescued $room/map
+
+# Removal during a copy.
+under_way() { # argument... : starts a slow copy, waits for its first bytes
+    "$haul" copy -v --yes --restart --progress plain --limit 1M --engine "$engine" "$@" > $room/words 2>&1 &
+    running=$!
+    until grep -q ' of 1[26]\.[68] MB' $room/words || ! kill -0 $running 2> /dev/null; do sleep 0.1; done
 }
 rm -f $room/copy
 under_way /dev/lab/nvme0-ng $room/copy

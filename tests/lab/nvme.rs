@@ -34,7 +34,7 @@ const COPIES: [&str; 27] = [
 ];
 
 /// Findings about failing drives, with either engine.
-const FAULTS: [&str; 19] = [
+const FAULTS: [&str; 27] = [
     "a block that cannot be read is named",
     "and the command for the rest is printed",
     "and the bytes before it are copied",
@@ -50,6 +50,14 @@ const FAULTS: [&str; 19] = [
     "a zoned namespace is refused",
     "a controller is no disk",
     "a missing permission for commands is reported",
+    "a rescue of a warm drive pauses, nvme-bad",
+    "and goes on below the limit, nvme-bad",
+    "a rescue of a warm drive pauses, nvme-bad-ng",
+    "and goes on below the limit, nvme-bad-ng",
+    "a drive that comes back is known by its serial number, nvme0",
+    "and all of it is rescued, nvme0",
+    "a drive that comes back is known by its serial number, nvme0-ng",
+    "and all of it is rescued, nvme0-ng",
     "a source that is pulled out is reported",
     "and the command for the rest from there is printed",
     "a dest that is pulled out is reported",
