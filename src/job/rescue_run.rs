@@ -85,7 +85,7 @@ impl Ran {
 
 /// The time without the source is no time without a new byte, and a pause ends: the temperature is not known any more.
 fn continue_after_loss(state: &mut RescueState) {
-    state.last_new = Instant::now();
+    state.resume(Instant::now());
     if let Some(temperature) = &mut state.temperature {
         temperature.is_paused = false;
     }
@@ -112,6 +112,9 @@ impl Opened {
         let (mut elapsed, mut failing) = (Duration::ZERO, Duration::ZERO);
         let mut ran = loop {
             let ran = self.run_rescue(&shared, &how);
+            // Its readings would end the pause that begins here.
+            drop(watch.take());
+            locked(&shared.state).pause(Instant::now());
             let goes_on = ran.is_known && !self.session.stop().is_requested();
             let last = locked(&shared.state).clone();
             let mut side = self.plans.all.plan.source.clone();
@@ -126,7 +129,6 @@ impl Opened {
             for ends in self.dests.iter_mut().map(|dest| &mut dest.ends).chain([&mut self.ends]) {
                 ends[Side::Source.index()] = back.end.clone();
             }
-            drop(watch.take());
             continue_after_loss(&mut locked(&shared.state));
             // It was known before; without it the rescue continues.
             watch = temperature::watch(&back.facts, care.celsius_max, &shared.state, &shared.operator).unwrap_or(None);

@@ -100,9 +100,10 @@ impl Pauses {
                 Some(celsius) => celsius > self.most_c,
                 None => was.is_paused && self.failed < FAILED_MAX,
             };
-            if was.is_paused {
-                // A pause is no time without a new byte.
-                state.last_new = Instant::now();
+            if is_paused {
+                state.pause(Instant::now());
+            } else {
+                state.resume(Instant::now());
             }
             let celsius = reading.unwrap_or(was.celsius);
             let highest = celsius.max(was.highest);
@@ -172,6 +173,7 @@ mod tests {
             true, true, true, false, true, // a sensor that fails ends the pause at the third time
         ];
         assert_eq!(seen, expected);
+        assert!(locked(&state).paused_since.is_some());
         assert_eq!(locked(&state).temperature.map(|now| (now.celsius, now.highest)), Some((60.0, 60.0)));
     }
 

@@ -88,6 +88,8 @@ pub struct RescueState {
     pub temperature: Option<Temperature>,
     /// When a byte was read last; at first, when the run began.
     pub last_new: Instant,
+    /// Since when no read may begin, because the source is too hot or has disappeared.
+    pub paused_since: Option<Instant>,
     /// Why it ended early, if it did.
     pub stopped: Option<RescueStopped>,
 }
@@ -101,10 +103,72 @@ impl RescueState {
         self.temperature.is_some_and(|temperature| temperature.is_paused)
     }
 
+    /// No read may begin from `now` on.
+    pub fn pause(&mut self, now: Instant) {
+        self.paused_since.get_or_insert(now);
+    }
+
+    /// Reads may begin again. The time of the pause is not time without a new byte; what was before it is.
+    pub fn resume(&mut self, now: Instant) {
+        if let Some(since) = self.paused_since.take() {
+            // Reads that were in flight when it began may have ended in it.
+            self.last_new += now.saturating_duration_since(since.max(self.last_new));
+        }
+    }
+
+    /// The time without a new byte, without the pauses.
+    pub fn without_new_byte(&self, now: Instant) -> Duration {
+        self.paused_since.unwrap_or(now).saturating_duration_since(self.last_new)
+    }
+
     /// A rescue that continues `map`.
     pub fn new(map: RescueMap, phase: RescueStatus, pass: u32, pos: u64) -> Self {
         let (failed_reads, slow_reads, last_new) = (0, 0, Instant::now());
-        let (heads, temperature, stopped) = (Vec::new(), None, None);
-        RescueState { map, phase, pass, pos, failed_reads, slow_reads, heads, temperature, last_new, stopped }
+        let (heads, temperature, paused_since, stopped) = (Vec::new(), None, None, None);
+        RescueState {
+            map,
+            phase,
+            pass,
+            pos,
+            failed_reads,
+            slow_reads,
+            heads,
+            temperature,
+            last_new,
+            paused_since,
+            stopped,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_is_not_time_without_a_new_byte() {
+        let mut state = RescueState::new(RescueMap::untried(1), RescueStatus::Copying, 1, 0);
+        let began = state.last_new;
+        let times = [20, 25, 60, 70].map(|seconds| began + Duration::from_secs(seconds));
+        assert_eq!(state.without_new_byte(times[0]).as_secs(), 20);
+        state.pause(times[0]);
+        state.pause(times[1]);
+        assert_eq!(state.without_new_byte(times[2]).as_secs(), 20, "it does not count in the pause");
+        state.resume(times[2]);
+        assert_eq!(state.without_new_byte(times[3]).as_secs(), 30, "it continues from what it was before");
+        state.resume(times[3]);
+        assert_eq!(state.without_new_byte(times[3]).as_secs(), 30);
+    }
+
+    #[test]
+    fn a_byte_that_comes_in_a_pause_is_new() {
+        let mut state = RescueState::new(RescueMap::untried(1), RescueStatus::Copying, 1, 0);
+        let began = state.last_new;
+        let at = |seconds| began + Duration::from_secs(seconds);
+        state.pause(at(20));
+        state.last_new = at(22);
+        assert_eq!(state.without_new_byte(at(50)).as_secs(), 0);
+        state.resume(at(50));
+        assert_eq!(state.without_new_byte(at(53)).as_secs(), 3);
     }
 }

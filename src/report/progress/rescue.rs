@@ -60,7 +60,7 @@ impl RescueView {
 
     fn complete_at(&self, view: View, now: Instant) -> View {
         let state = locked(&self.rescue);
-        let idle = Some(now.saturating_duration_since(state.last_new));
+        let idle = Some(state.without_new_byte(now));
         let left = match state.phase {
             RescueStatus::Copying => view.left,
             RescueStatus::Trimming | RescueStatus::Scraping => self.left(&state, now),
@@ -108,7 +108,7 @@ impl RescueView {
             untried_bytes: bytes(Status::Untried),
             failed_reads: state.failed_reads,
             slow_reads: state.slow_reads,
-            nothing_new_s: seconds(Instant::now().saturating_duration_since(state.last_new)),
+            nothing_new_s: seconds(state.without_new_byte(Instant::now())),
         }
     }
 

@@ -24,7 +24,7 @@ impl Limits {
 
     /// Why the rescue ends, if it does.
     pub(super) fn stopped(&mut self, plan: &RescuePlan, state: &RescueState, now: Instant) -> Option<RescueStopped> {
-        let without = now.saturating_duration_since(state.last_new);
+        let without = state.without_new_byte(now);
         if plan.stop_after.is_some_and(|most| without >= most) {
             return Some(RescueStopped::NoNewBytes(without));
         }
